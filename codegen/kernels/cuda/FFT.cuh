@@ -206,6 +206,13 @@ struct Transform {
   /// before it waits for the first of them.
   static constexpr int firstRounds = (firstStride * lanes + threads - 1) / threads;
   static constexpr bool loadsAtOnce = keeps && firstStride % threads == 0;
+  /// Parts of the first stage, which the threads of the block take in rounds.
+  static constexpr unsigned firstParts = firstStride * lanes;
+  /// Whether rounds and operands of one are so few that those of the next are loaded beside them.
+  HYBRID_DEVICE static constexpr bool isRoomAhead(int bytes) {
+    return firstRounds > 1 && firstRounds <= 4 && firstParts % threads == 0 &&
+           firstRadix * bytes <= 64;
+  }
   /// Factors of a thread's place in the first stage that the table has; others are products.
   static constexpr int firstFromTable = firstRadix < 8 ? 1 : firstRadix < 16 ? 2 : 4;
   /// Which of the stages between has sub-transforms of this length.
@@ -246,29 +253,56 @@ struct Transform {
         : place(static_cast<int>(index / lanes)), lane(static_cast<int>(index % lanes)) {}
   };
 
-  /// The first stage; load(t, lane) gives the point t. No barrier.
-  template <typename Load> HYBRID_DEVICE void load(Load load) const {
-    auto read = [&](Part part, Value *v) {
+  /// The first stage; point(operands(t, lane)) is the point t, and operands are loads alone: those
+  /// of a round come before the points of the one before it are made, where there is room. No
+  /// barrier.
+  template <typename Operands, typename Point>
+  HYBRID_DEVICE void load(Operands operands, Point point) const {
+    using Loaded = decltype(operands(0, 0));
+    auto request = [&](unsigned index, Loaded *loaded) {
+      const Part part(index);
       HYBRID_UNROLL
       for (int a = 0; a < firstRadix; ++a)
-        v[a] = load(part.place + firstStride * a, part.lane);
+        loaded[a] = operands(part.place + firstStride * a, part.lane);
     };
+    auto take = [&](unsigned index, int round, const Loaded *loaded) {
+      Value v[firstRadix];
+      HYBRID_UNROLL
+      for (int a = 0; a < firstRadix; ++a)
+        v[a] = point(loaded[a]);
+      firstStage(Part(index), round, v);
+    };
+    const unsigned first = threadIdx.x;
     if constexpr (loadsAtOnce) {
-      Value v[firstRounds][firstRadix];
+      Loaded loaded[firstRounds][firstRadix];
       HYBRID_UNROLL
       for (int round = 0; round < firstRounds; ++round)
-        read(Part(threadIdx.x + static_cast<unsigned>(round * threads)), v[round]);
+        request(first + static_cast<unsigned>(round * threads), loaded[round]);
       HYBRID_UNROLL
       for (int round = 0; round < firstRounds; ++round)
-        firstStage(Part(threadIdx.x + static_cast<unsigned>(round * threads)), round, v[round]);
+        take(first + static_cast<unsigned>(round * threads), round, loaded[round]);
+    } else if constexpr (isRoomAhead(sizeof(Loaded))) {
+      Loaded loaded[2][firstRadix];
+      request(first, loaded[0]);
+      HYBRID_UNROLL
+      for (int round = 0; round < firstRounds; ++round) {
+        const unsigned index = first + static_cast<unsigned>(round * threads);
+        if (round + 1 < firstRounds)
+          request(index + threads, loaded[(round + 1) % 2]);
+        take(index, round, loaded[round % 2]);
+      }
     } else {
       HYBRID_NO_UNROLL
-      for (unsigned index = threadIdx.x; index < firstStride * lanes; index += threads) {
-        Value v[firstRadix];
-        read(Part(index), v);
-        firstStage(Part(index), 0, v);
+      for (unsigned index = first; index < firstParts; index += threads) {
+        Loaded loaded[firstRadix];
+        request(index, loaded);
+        take(index, 0, loaded);
       }
     }
+  }
+  /// point(t, lane) gives the point t.
+  template <typename Point> HYBRID_DEVICE void load(Point point) const {
+    load(point, [](Value value) { return value; });
   }
 
   /// The stages between. Begins with a barrier, and ends with one.
@@ -358,36 +392,60 @@ struct Transform {
     return digits;
   }
 
-  /// The last stage back; store(t, lane, value, operands(t, lane)) takes the point t. No barrier.
-  /// `together`: operands that are loaded at a time.
+  /// The last stage back; store(t, lane, value, operands(t, lane)) takes the point t. `together`:
+  /// operands that are loaded at a time; all of the next round's where there is room. No barrier.
   template <int together, typename Operands, typename Store>
   HYBRID_DEVICE void store(Operands operands, Store store) const {
     constexpr int radix = firstRadix, stride = firstStride;
+    using Loaded = decltype(operands(0, 0));
+    auto make = [&](Part part, int round, Value *v) {
+      const int base = at(part.place, part.lane);
+      HYBRID_UNROLL
+      for (int b = 0; b < radix; ++b)
+        v[b] = data[base + b * distance(stride)];
+      firstFactors<true>(v, part.place, round);
+      transformRegisters<radix, true>(v);
+    };
+    auto use = [&](Part part, int a, const Value *v, const Loaded &loaded) {
+      store(part.place + stride * a, part.lane,
+            twisted ? turned<true>(v[a], a * (32 / radix)) : v[a], loaded);
+    };
     auto lastStage = [&](unsigned index, int round) {
       const Part part(index);
       Value v[radix];
       loadAhead<radix, (together < radix ? together : radix), (radix <= 16)>(
           [&](int a) { return operands(part.place + stride * a, part.lane); },
-          [&] {
-            const int base = at(part.place, part.lane);
-            HYBRID_UNROLL
-            for (int b = 0; b < radix; ++b)
-              v[b] = data[base + b * distance(stride)];
-            firstFactors<true>(v, part.place, round);
-            transformRegisters<radix, true>(v);
-          },
-          [&](int a, const auto &loaded) {
-            store(part.place + stride * a, part.lane,
-                  twisted ? turned<true>(v[a], a * (32 / radix)) : v[a], loaded);
-          });
+          [&] { make(part, round, v); },
+          [&](int a, const Loaded &loaded) { use(part, a, v, loaded); });
     };
+    const unsigned first = threadIdx.x;
     if constexpr (loadsAtOnce) {
       HYBRID_UNROLL
       for (int round = 0; round < firstRounds; ++round)
-        lastStage(threadIdx.x + static_cast<unsigned>(round * threads), round);
+        lastStage(first + static_cast<unsigned>(round * threads), round);
+    } else if constexpr (together >= radix && isRoomAhead(2 * sizeof(Loaded))) {
+      Loaded loaded[2][radix];
+      auto request = [&](int round) {
+        const Part part(first + static_cast<unsigned>(round * threads));
+        HYBRID_UNROLL
+        for (int a = 0; a < radix; ++a)
+          loaded[round % 2][a] = operands(part.place + stride * a, part.lane);
+      };
+      request(0);
+      HYBRID_UNROLL
+      for (int round = 0; round < firstRounds; ++round) {
+        const Part part(first + static_cast<unsigned>(round * threads));
+        if (round + 1 < firstRounds)
+          request(round + 1);
+        Value v[radix];
+        make(part, round, v);
+        HYBRID_UNROLL
+        for (int a = 0; a < radix; ++a)
+          use(part, a, v, loaded[round % 2][a]);
+      }
     } else {
       HYBRID_NO_UNROLL
-      for (unsigned index = threadIdx.x; index < stride * lanes; index += threads)
+      for (unsigned index = first; index < firstParts; index += threads)
         lastStage(index, 0);
     }
   }

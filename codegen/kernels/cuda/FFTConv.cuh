@@ -33,6 +33,7 @@ using FFTConvTransform = Transform<T, static_cast<int>(P.points), static_cast<in
 
 /// A channel's values of one sequence, from position `start` on.
 template <typename T> struct Channels {
+  using Element = typename WithoutConst<T>::Type;
   T *data;
   int stride; // 32 bits reach over a sequence that fits into shared memory
 
@@ -40,8 +41,37 @@ template <typename T> struct Channels {
       : data(buffer ? buffer + row * stride + channel : nullptr), stride(static_cast<int>(stride)) {
   }
   HYBRID_DEVICE T &at(int t, int lane) const { return data[t * stride + lane]; }
-  HYBRID_DEVICE auto number(int t, int lane) const { return cuda::number(at(t, lane)); }
 };
+
+/// What a value is multiplied by, as it lies in memory; nothing where there is no factor.
+template <typename Element, bool isThere> struct Factor {
+  Element value;
+  template <typename T> HYBRID_DEVICE T times(T other) const { return other * number(value); }
+};
+template <typename Element> struct Factor<Element, false> {
+  template <typename T> HYBRID_DEVICE T times(T other) const { return other; }
+};
+template <bool isThere, typename T>
+HYBRID_DEVICE Factor<typename Channels<T>::Element, isThere>
+factorOf([[maybe_unused]] const Channels<T> &factors, [[maybe_unused]] int t,
+         [[maybe_unused]] int lane) {
+  if constexpr (isThere)
+    return {factors.at(t, lane)};
+  else
+    return {};
+}
+/// A value and its gate.
+template <typename Element, typename Gate> struct Gated {
+  Element signal;
+  Gate gate;
+  HYBRID_DEVICE auto product() const { return gate.times(number(signal)); }
+};
+template <bool hasGate, typename T, typename G>
+HYBRID_DEVICE auto gated(const Channels<T> &signals, const Channels<G> &gates, int t, int lane) {
+  using Gate = Factor<typename Channels<G>::Element, hasGate>;
+  return Gated<typename Channels<T>::Element, Gate>{signals.at(t, lane),
+                                                    factorOf<hasGate>(gates, t, lane)};
+}
 
 /// The position behind the run of equal ids that begins at `start`. Every thread of the block calls
 /// it; `scratch` is of threads / 32 words.
@@ -69,29 +99,43 @@ template <typename T, FFTConvParams P> struct FFTConvRun {
     return ((P.length == points && !P.hasSegments) || t < length) &&
            (P.channels % P.lanes == 0 || channel + lane < P.channels);
   }
-  /// The points of a transform whose signal is value(t, lane).
-  template <typename Transform, typename Value>
-  HYBRID_DEVICE void load(const Transform &transform, Value value) const {
-    transform.load([&](int t, int lane) {
-      Complex<T> z{T(0), T(0)};
-      if (contains(t, lane))
-        z.re = value(t, lane);
-      if constexpr (isFolded)
-        if (contains(t + points, lane))
-          z.im = -value(t + points, lane);
-      return z;
-    });
+  static constexpr int halves = isFolded ? 2 : 1;
+  /// operands(t, lane) of both positions in a point; zeros where there are none.
+  template <typename Operands>
+  HYBRID_DEVICE auto loadPoint(int t, int lane, Operands operands) const {
+    struct Loaded {
+      decltype(operands(0, 0)) half[halves];
+    } loaded{};
+    HYBRID_UNROLL
+    for (int half = 0; half < halves; ++half)
+      if (contains(t + half * points, lane))
+        loaded.half[half] = operands(t + half * points, lane);
+    return loaded;
   }
-  /// use(t, lane, value) for all values.
-  template <typename Transform, typename Use>
-  HYBRID_DEVICE void store(const Transform &transform, Use use) const {
-    transform.store([&](int t, int lane, Complex<T> z) {
-      if (contains(t, lane))
-        use(t, lane, z.re);
-      if constexpr (isFolded)
-        if (contains(t + points, lane))
-          use(t + points, lane, -z.im);
-    });
+  /// The points of a transform whose signal is value(operands(t, lane)).
+  template <typename Transform, typename Operands, typename Value>
+  HYBRID_DEVICE void load(const Transform &transform, Operands operands, Value value) const {
+    transform.load([&](int t, int lane) { return loadPoint(t, lane, operands); },
+                   [&](const auto &loaded) {
+                     return Complex<T>{value(loaded.half[0]),
+                                       isFolded ? -value(loaded.half[halves - 1]) : T(0)};
+                   });
+  }
+  /// use(t, lane, value, operands(t, lane)) for all values.
+  template <typename Transform, typename Operands, typename Use>
+  HYBRID_DEVICE void store(const Transform &transform, Operands operands, Use use) const {
+    constexpr int bytes = static_cast<int>(sizeof(loadPoint(0, 0, operands))),
+                  together = bytes <= 8    ? 8
+                             : bytes <= 16 ? 4
+                                           : 2;
+    transform.template store<together>(
+        [&](int t, int lane) { return loadPoint(t, lane, operands); },
+        [&](int t, int lane, Complex<T> z, const auto &loaded) {
+          HYBRID_UNROLL
+          for (int half = 0; half < halves; ++half)
+            if (contains(t + half * points, lane))
+              use(t + half * points, lane, half ? -z.im : z.re, loaded.half[half]);
+        });
   }
 };
 
@@ -179,9 +223,9 @@ HYBRID_DEVICE void fftconvForward(int64_t item, X xBuffer, const T *spectrum, co
         const Channels in(x, row, P.xStride, channel);
         const Channels gate(gateIn, row, P.gateInStride, channel);
         const Channels outGate(gateOut, row, P.gateOutStride, channel);
-        run.load(block, [&](int t, int lane) {
-          return P.hasGateIn ? in.number(t, lane) * gate.number(t, lane) : in.number(t, lane);
-        });
+        run.load(
+            block, [&](int t, int lane) { return gated<P.hasGateIn>(in, gate, t, lane); },
+            [](const auto &of) { return of.product(); });
         block.forward();
         block.multiply([&](typename Block::Group group, Complex<T> *v) {
           const T skipTerm = filter.skipOf(group);
@@ -191,9 +235,11 @@ HYBRID_DEVICE void fftconvForward(int64_t item, X xBuffer, const T *spectrum, co
             v[b] = v[b] * filter.at(place, b, skipTerm);
         });
         block.inverse();
-        run.store(block, [&](int t, int lane, T value) {
-          write(row + t, channel + lane, P.hasGateOut ? value * outGate.number(t, lane) : value);
-        });
+        run.store(
+            block, [&](int t, int lane) { return factorOf<P.hasGateOut>(outGate, t, lane); },
+            [&](int t, int lane, T value, const auto &factor) {
+              write(row + t, channel + lane, factor.times(value));
+            });
       });
 }
 
@@ -232,13 +278,13 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, X xBuffer, const T *spectrum, c
           const Channels gate(gateIn, row, P.gateInStride, channel);
           const Channels outGate(gateOut, row, P.gateOutStride, channel);
           const Channels upstream(dy, row, P.yStride, channel);
-          run.load(signal, [&](int t, int lane) {
-            return P.hasGateIn ? in.number(t, lane) * gate.number(t, lane) : in.number(t, lane);
-          });
-          run.load(cotangent, [&](int t, int lane) {
-            return P.hasGateOut ? upstream.number(t, lane) * outGate.number(t, lane)
-                                : upstream.number(t, lane);
-          });
+          run.load(
+              signal, [&](int t, int lane) { return gated<P.hasGateIn>(in, gate, t, lane); },
+              [](const auto &of) { return of.product(); });
+          run.load(
+              cotangent,
+              [&](int t, int lane) { return gated<P.hasGateOut>(upstream, outGate, t, lane); },
+              [](const auto &of) { return of.product(); });
           signal.forward();
           cotangent.forward();
           sums.forEachGroup([&](int round, typename Block::Group group) {
@@ -275,18 +321,21 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, X xBuffer, const T *spectrum, c
           const Channels dIn(dx, row, P.dxStride, channel);
           const Channels dGate(dGateIn, row, P.dGateInStride, channel);
           const Channels dOutGate(dGateOut, row, P.dGateOutStride, channel);
-          run.store(cotangent, [&](int t, int lane, T value) {
-            if constexpr (P.hasGateIn != 0) {
-              put(dGate.at(t, lane), value * xAgain.number(t, lane));
-              value *= gateAgain.number(t, lane);
-            }
-            put(dIn.at(t, lane), value);
-          });
+          run.store(
+              cotangent,
+              [&](int t, int lane) { return gated<P.hasGateIn>(xAgain, gateAgain, t, lane); },
+              [&](int t, int lane, T value, const auto &of) {
+                if constexpr (P.hasGateIn != 0)
+                  put(dGate.at(t, lane), value * number(of.signal));
+                put(dIn.at(t, lane), of.gate.times(value));
+              });
           if constexpr (P.hasGateOut != 0) {
             signal.inverse();
-            run.store(signal, [&](int t, int lane, T value) {
-              put(dOutGate.at(t, lane), value * dyAgain.number(t, lane));
-            });
+            run.store(
+                signal, [&](int t, int lane) { return factorOf<true>(dyAgain, t, lane); },
+                [&](int t, int lane, T value, const auto &factor) {
+                  put(dOutGate.at(t, lane), factor.times(value));
+                });
           }
           blockBarrier(); // before the next sequence is loaded
         });
