@@ -17,7 +17,7 @@ import tempfile
 sys.dont_write_bytecode = True
 DEVICE, OVER, UNDER = "h100", 1.02, 0.90
 QUICK = ["hyena-swiglu-bf16", "mamba-bf16", "gated-deltanet-swiglu-bf16",
-         "gated_convolution-channels768-batch64-length1024-bf16-forward",
+         "gated_convolution-channels768-batch64-length1024-bf16-vjp",
          "gated_convolution-channels768-batch64-length8192-bf16-forward",
          "attention-heads128-width1024-batch8-length2048-bf16-vjp"]
 
