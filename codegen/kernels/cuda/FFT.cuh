@@ -208,9 +208,10 @@ struct Transform {
   static constexpr bool loadsAtOnce = keeps && firstStride % threads == 0;
   /// Parts of the first stage, which the threads of the block take in rounds.
   static constexpr unsigned firstParts = firstStride * lanes;
-  /// Whether rounds and operands of one are so few that those of the next are loaded beside them.
+  /// Whether rounds and operands of one are so few that those of the next are loaded beside them;
+  /// of f64 registers are too few.
   HYBRID_DEVICE static constexpr bool isRoomAhead(int bytes) {
-    return firstRounds > 1 && firstRounds <= 4 && firstParts % threads == 0 &&
+    return sizeof(T) == 4 && firstRounds > 1 && firstRounds <= 4 && firstParts % threads == 0 &&
            firstRadix * bytes <= 64;
   }
   /// Factors of a thread's place in the first stage that the table has; others are products.
