@@ -64,9 +64,11 @@ void Timeline::keepOrder(const Instruction &in, Cycles &when) {
   Stores &before = stores[in.delay == Instruction::Delay::Global ? 0 : 1];
   const uint32_t base = in.at[in.addressAt].index;
   if (in.results) {
-    if (in.coherent)
-      raise(when, before.base == base ? before.others : before.withBase),
-          raise(when, before.others);
+    if (!in.coherent)
+      return;
+    raise(when, before.others);
+    if (before.base != base)
+      raise(when, before.withBase);
     return;
   }
   if (before.base != base)

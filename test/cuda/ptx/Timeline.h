@@ -55,7 +55,7 @@ private:
   uint64_t issued = 0;       ///< instructions of the stretch: one a cycle
   Cycles done{}, copied{};   ///< when results, and copies of no group yet, are there
   std::vector<Cycles> groups;
-  std::array<Stores, 2> stores; ///< to global memory, to shared
+  std::array<Stores, 2> stores; ///< to global memory; to shared and local
 };
 
 } // namespace hybrid::ptx
