@@ -40,32 +40,44 @@ public:
   KernelModule(Location loc, const CpuTarget &target, llvm::LLVMContext &context)
       : loc(loc), target(target), context(context) {}
 
-  LogicalResult addLibrary(std::unique_ptr<llvm::Module> generated) {
+  /// Beside the generated kernels there is the library, of which `optimize` reads what is called.
+  LogicalResult open(std::unique_ptr<llvm::Module> generated) {
     llvm::StringRef bytes(hybridKernelsBitcodeBegin,
                           hybridKernelsBitcodeEnd - hybridKernelsBitcodeBegin);
-    auto library = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, "kernels.bc"), context);
-    if (!library)
+    auto read = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bytes, "kernels.bc"), context);
+    if (!read)
       return emitError(loc) << "internal error: the kernel library is unreadable: "
-                            << llvm::toString(library.takeError());
-    llvmModule = std::move(*library);
-    generated->setTargetTriple(llvmModule->getTargetTriple());
-    generated->setDataLayout(llvmModule->getDataLayout());
-    if (llvm::Linker::linkModules(*llvmModule, std::move(generated)))
-      return emitError(loc) << "internal error: generated kernels do not link with the kernel "
-                               "library, please report";
+                            << llvm::toString(read.takeError());
+    library = std::move(*read);
+    llvmModule = std::move(generated);
+    llvmModule->setTargetTriple(library->getTargetTriple());
+    llvmModule->setDataLayout(library->getDataLayout());
     return success();
+  }
+
+  /// A generated kernel, or the declaration of one of the library; null if neither has it.
+  llvm::Function *kernel(llvm::StringRef name) {
+    llvm::Function *known = llvmModule->getFunction(name), *inLibrary = library->getFunction(name);
+    if (known && !known->isDeclaration())
+      return known;
+    if (!inLibrary || inLibrary->isDeclaration())
+      return nullptr;
+    return known ? known
+                 : llvm::Function::Create(inLibrary->getFunctionType(),
+                                          llvm::GlobalValue::ExternalLinkage, name, *llvmModule);
   }
 
   /// The wrapper of one specialisation; the symbol it is exported under.
   FailureOr<std::string> addWrapper(LaunchOp launch) {
-    llvm::StringRef kernel(launch.getKernel());
-    llvm::Function *callee = llvmModule->getFunction(kernel);
-    if (!callee || callee->isDeclaration())
+    llvm::StringRef kernelName(launch.getKernel());
+    llvm::Function *callee = kernel(kernelName);
+    if (!callee)
       return launch.emitOpError() << "internal error: there is no kernel '" << launch.getKernel()
                                   << "', please report";
-    std::string symbol = ("k" + llvm::Twine(count++) + "_" +
-                          (kernel.starts_with("hybrid_") ? kernel.drop_front(7) : kernel))
-                             .str();
+    std::string symbol =
+        ("k" + llvm::Twine(count++) + "_" +
+         (kernelName.starts_with("hybrid_") ? kernelName.drop_front(7) : kernelName))
+            .str();
     llvm::Type *i64 = llvm::Type::getInt64Ty(context),
                *pointer = llvm::PointerType::get(context, 0);
     auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
@@ -118,6 +130,10 @@ public:
   }
 
   LogicalResult optimize() {
+    if (llvm::Linker::linkModules(*llvmModule, std::move(library),
+                                  llvm::Linker::Flags::LinkOnlyNeeded))
+      return emitError(loc) << "internal error: generated kernels do not link with the kernel "
+                               "library, please report";
     for (llvm::Function &function : *llvmModule) {
       if (function.isDeclaration())
         continue;
@@ -181,6 +197,7 @@ public:
   Location loc;
   const CpuTarget &target;
   llvm::LLVMContext &context;
+  std::unique_ptr<llvm::Module> library; // functions are read when they are linked
   std::unique_ptr<llvm::Module> llvmModule;
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::StringSet<> exported;
@@ -197,7 +214,7 @@ FailureOr<Code> compileKernels(ModuleOp module, const CpuTarget &target, CodeSta
   if (!generated)
     return failure();
   KernelModule kernels(module.getLoc(), target, context);
-  if (failed(kernels.addLibrary(std::move(generated))))
+  if (failed(kernels.open(std::move(generated))))
     return failure();
 
   Code code;
