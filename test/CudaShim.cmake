@@ -68,6 +68,12 @@ if(TEST golden-modern)
   hybrid_cuda_shim_test(golden-modern ${golden_run} ${golden_modern_flags} --target cuda:shim --precision f32,f64,bf16)
   set_tests_properties(cuda-shim-golden-modern PROPERTIES RUN_SERIAL ON)
 endif()
+# To optimise the kernels of these takes longer than to run them.
+foreach(name states states-long decoding devices devices-long golden golden-bf16 golden-cudnn golden-cufft golden-cublaslt golden-modern)
+  if(TEST cuda-shim-${name})
+    set_property(TEST cuda-shim-${name} APPEND PROPERTY ENVIRONMENT HYBRID_SHIM_OPTIMIZE=0)
+  endif()
+endforeach()
 # The model of performance on numbers by hand.
 add_test(NAME performance-model COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/counts/model.py ${PROJECT_SOURCE_DIR})
 set_tests_properties(performance-model PROPERTIES LABELS ptx)

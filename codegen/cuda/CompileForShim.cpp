@@ -9,6 +9,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -38,6 +39,10 @@ FailureOr<std::vector<char>> compileForShim(Location loc, StringRef source) {
   }
   llvm::SmallVector<StringRef> arguments{*compiler};
   arguments.append(std::begin(imageFlags), std::end(imageFlags));
+  // Most tests run kernels for less time than it takes to optimise them.
+  std::string optimization;
+  if (auto level = llvm::sys::Process::GetEnv("HYBRID_SHIM_OPTIMIZE"))
+    arguments.push_back(optimization = "-O" + *level);
   arguments.append({"-I" HYBRID_SHIM_INCLUDE, "-o", output, input});
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(messages), StringRef(messages)};
   std::string failureText;
