@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from model import Model  # noqa: E402
 
 NOISE, TOLERANCE = 0.1, 1e-6
-STEPS = 1e-4, 1e-3  # the second where a gradient is so small that rounding shows in the first
+STEPS = 1e-4, 1e-3, 1e-6  # the second where a gradient is so small that rounding shows in the first, the third where a function bends within both
 
 
 def derivative(tensor, direction, step, value):
