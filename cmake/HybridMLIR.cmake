@@ -21,6 +21,8 @@ endif()
 set(HYBRID_TABLEGEN_EXE $<TARGET_FILE:hybrid-tblgen>)
 set(HYBRID_TABLEGEN_TARGET hybrid-tblgen)
 
+# Nearly all of the time of a compilation passes in LLVM's libraries.
+set(HYBRID_COMPILER_OPTIONS $<$<CONFIG:Release>:-O2>)
 add_library(HybridPCH OBJECT ${PROJECT_SOURCE_DIR}/cmake/HybridPCH.cpp)
 target_precompile_headers(HybridPCH PRIVATE
   <mlir/IR/Builders.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/BuiltinOps.h> <mlir/IR/PatternMatch.h>
@@ -28,14 +30,14 @@ target_precompile_headers(HybridPCH PRIVATE
   <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Dialect/Func/IR/FuncOps.h>
   <mlir/Transforms/GreedyPatternRewriteDriver.h> <llvm/ADT/MapVector.h> ${PROJECT_SOURCE_DIR}/dialect/HybridOps.h)
 add_dependencies(HybridPCH HybridDialectIncGen)
-target_compile_options(HybridPCH PRIVATE ${HYBRID_PCH_OPTIONS} -Wall -Wextra -Werror
+target_compile_options(HybridPCH PRIVATE ${HYBRID_COMPILER_OPTIONS} ${HYBRID_PCH_OPTIONS} -Wall -Wextra -Werror
   -Wno-unused-parameter -Wno-error=deprecated-declarations)
 
 # A compiler library: our warnings, the shared precompiled header, generated headers first.
 function(hybrid_compiler_library name)
   add_library(${name} STATIC ${ARGN})
   hybrid_warnings(${name})
-  target_compile_options(${name} PRIVATE ${HYBRID_PCH_OPTIONS})
+  target_compile_options(${name} PRIVATE ${HYBRID_COMPILER_OPTIONS} ${HYBRID_PCH_OPTIONS})
   target_precompile_headers(${name} REUSE_FROM HybridPCH)
   add_dependencies(${name} HybridDialectIncGen HybridScheduleIncGen HybridPassesIncGen HybridSchedulePassesIncGen)
 endfunction()
@@ -56,5 +58,6 @@ endif()
 function(hybrid_compiler_tool name)
   add_executable(${name} ${ARGN})
   hybrid_warnings(${name})
+  target_compile_options(${name} PRIVATE ${HYBRID_COMPILER_OPTIONS})
   add_dependencies(${name} HybridDialectIncGen HybridScheduleIncGen HybridPassesIncGen HybridSchedulePassesIncGen)
 endfunction()

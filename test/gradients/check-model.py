@@ -48,7 +48,7 @@ def main():
     parser.add_argument("--model", dest="name", help="which model of the file")
     parser.add_argument("--batch", type=int, default=2)
     parser.add_argument("--length", type=int, default=7)
-    parser.add_argument("--samples", type=int, default=2)
+    parser.add_argument("--samples", type=int, default=1)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model = Model(arguments.binaries, arguments.model, folder, arguments.batch, arguments.length, arguments.settings, arguments.name)
