@@ -39,7 +39,7 @@ FailureOr<std::vector<char>> compileForShim(Location loc, StringRef source) {
   }
   llvm::SmallVector<StringRef> arguments{*compiler};
   arguments.append(std::begin(imageFlags), std::end(imageFlags));
-  // Most tests run kernels for less time than it takes to optimise them.
+  // Some tests run their kernels for less time than it takes to optimise them.
   std::string optimization;
   if (auto level = llvm::sys::Process::GetEnv("HYBRID_SHIM_OPTIMIZE"))
     arguments.push_back(optimization = "-O" + *level);
