@@ -53,12 +53,12 @@ constexpr int64_t fineFactors(int64_t points) {
     count *= 2;
   return count;
 }
-/// Parts of a transform: few, but so many that two inner transforms take no more than 32 KB of f32,
-/// or 64 KB rather than that the outer transforms no longer fit into registers. Inner ones of fewer
-/// than 512 points would leave threads of a warp idle.
+/// Parts of a transform: few, but so many that two inner transforms take no more than 64 KB of f32;
+/// inner ones of more than 512 points only where there are 16 parts, which take no longer than 8.
+/// Of fewer than 512 points they would leave threads of a warp idle.
 constexpr int64_t fftconvParts(int64_t points) {
   int64_t parts = 8;
-  while (points / parts > (parts < 16 ? 512 : parts < 32 ? 2048 : 4096) && parts < 512)
+  while (points / parts > (parts < 16 ? 512 : 4096) && parts < 512)
     parts *= 2;
   return parts;
 }
@@ -73,10 +73,11 @@ constexpr int64_t longestInParts(int64_t elementBytes, int64_t mostShared) {
     points *= 2;
   return 2 * points;
 }
-/// Inner points of a tile: of 256 threads where transforms are in registers,
-/// otherwise 64 KB.
+/// Of a block of outer transforms; a thread of 32 parts takes twice the registers of others.
+constexpr int64_t fftconvPartsThreads(int64_t parts) { return parts == 32 ? 128 : 256; }
+/// Inner points of a tile: one a thread where transforms are in registers, otherwise 64 KB.
 constexpr int64_t fftconvTile(int64_t parts, int64_t elementBytes) {
-  return partsInRegisters(parts) ? 256 / partsLanes(parts, elementBytes)
+  return partsInRegisters(parts) ? fftconvPartsThreads(parts) / partsLanes(parts, elementBytes)
                                  : 4096 / elementBytes / parts;
 }
 /// What is convolved at a time.
@@ -84,16 +85,16 @@ struct FFTConvStretch {
   int64_t batch, channels;
 };
 /// What lies between the passes is written and read twice, so it had better stay in L2 (40 MB on an
-/// A100, 50 MB on an H100 and H200, some of which activations take as they pass through): `signals`
-/// transforms of each sequence, 1 forward and 2 backward, and what sequences share of a channel,
-/// its spectrum and backward its gradient's. A stretch takes a divisor of the batch: all have one
-/// size, and share their code. Its channels are 256 bytes of a row, or, where then fewer than 4
-/// sequences would fit, which share a spectrum, down to the 64 that memory gives at least: of rows
-/// from which 128 bytes were taken at a time an H100 read a tenth slower. Where the whole batch
-/// fits it takes more channels.
+/// A100, 50 MB on an H100 and H200, of which not all is kept, and some of which activations take as
+/// they pass through): `signals` transforms of each sequence, 1 forward and 2 backward, and what
+/// sequences share of a channel, its spectrum and backward its gradient's. A stretch takes a
+/// divisor of the batch: all have one size, and share their code. Its channels are 256 bytes of a
+/// row, or, where then fewer than 4 sequences would fit, which share a spectrum, down to the 64
+/// that memory gives at least: of rows from which 128 bytes were taken at a time an H100 read a
+/// tenth slower. Where the whole batch fits it takes more channels.
 constexpr FFTConvStretch fftconvStretch(int64_t batch, int64_t points, int64_t channels,
                                         int64_t signals, FFTConvElements elements) {
-  constexpr int64_t resident = 40LL << 20;
+  constexpr int64_t resident = 32LL << 20;
   auto fits = [&](int64_t b, int64_t c) {
     return signals * (b * elements.activationBytes + elements.bytes) * c * points * 2 <= resident;
   };
@@ -124,6 +125,12 @@ template <typename T> constexpr int64_t sharedBytes(const FFTConvInnerParams &p,
 template <typename T>
 constexpr Grid innerGrid(const FFTConvInnerParams &p, int64_t sequences, int64_t signals) {
   return {sequences * p.channels * p.parts, threads(p), sharedBytes<T>(p, signals)};
+}
+/// With the filter's spectrum beside a signal.
+template <typename T> constexpr Grid innerForwardGrid(const FFTConvInnerParams &p) {
+  Grid grid = innerGrid<T>(p, p.splits, 1);
+  grid.bytes += threads(p) * 16 * 2 * static_cast<int64_t>(sizeof(T));
+  return grid;
 }
 
 } // namespace cuda
@@ -172,7 +179,7 @@ struct FFTConvInnerSpectrum : KernelOf<FFTConvInnerParams, "fftconv_inner_spectr
 /// Buffers: spectrum, skip (optional), twiddles, signal, in place.
 struct FFTConvInnerForward : KernelOf<FFTConvInnerParams, "fftconv_inner_forward", 3> {
   HYBRID_ACTIVATIONS(3)
-  HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.splits, 1))
+  HYBRID_ON_CUDA(cuda::innerForwardGrid<T>(p))
 };
 
 /// Buffers: spectrum, skip (optional), twiddles, signal and cotangent, both in place, partial, in

@@ -335,7 +335,8 @@ private:
     params.batch = batch, params.length = length, params.channels = count;
     params.points = p.points, params.parts = parts;
     params.lanes = cuda::partsLanes(parts, bytesOf(element));
-    params.tile = cuda::fftconvTile(parts, bytesOf(element)), params.blockThreads = 256;
+    params.tile = cuda::fftconvTile(parts, bytesOf(element));
+    params.blockThreads = cuda::fftconvPartsThreads(parts);
     return params;
   }
   FFTConvPartsParams ofActivations(int64_t count) const {

@@ -45,7 +45,7 @@ MODELS = [  # model under ROOT, arguments: every kernel of the library, at the s
     ("test/models/Inputs/cudnn-attention.hyb", "--batch 8 --length 2048 --precision bf16 --set heads=16 --set kv_heads=4 --set rotary=64 --set keys=2048"),
     ("benchmarks/ops/long_convolution.hyb", "--batch 64 --length 1024 --set taps=1024 --set channels=768"),
     ("benchmarks/ops/long_convolution.hyb", "--batch 64 --length 8192 --set taps=8192 --set channels=768"),
-    ("benchmarks/ops/long_convolution.hyb", "--batch 8 --length 65536 --set taps=65536 --set channels=768"),
+    ("benchmarks/ops/long_convolution.hyb", "--batch 8 --length 131072 --set taps=131072 --set channels=768"),
 ]
 # Shapes that take the most registers: wide heads, many states, long convolutions.
 WIDE = [
@@ -54,9 +54,10 @@ WIDE = [
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 2048 --set taps=2048"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 4096 --set taps=4096"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 16384 --set taps=16384"),
-    ("benchmarks/ops/gated_convolution.hyb", "--batch 8 --length 65536 --set taps=65536"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 8 --length 131072 --set taps=131072"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 8192 --set taps=8192 --precision bf16"),
-    ("benchmarks/ops/gated_convolution.hyb", "--batch 8 --length 65536 --set taps=65536 --precision bf16"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 16384 --set taps=16384 --precision bf16"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 8 --length 131072 --set taps=131072 --precision bf16"),
     ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=128"),
     ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=256"),
     ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=128 --precision bf16"),

@@ -214,26 +214,27 @@ struct Transform {
     return sizeof(T) == 4 && firstRounds > 1 && firstRounds <= 4 && firstParts % threads == 0 &&
            firstRadix * bytes <= 64;
   }
-  /// Factors of a thread's place in the first stage that the table has; others are products.
-  static constexpr int firstFromTable = firstRadix < 8 ? 1 : firstRadix < 16 ? 2 : 4;
+  /// Factors of a thread's place in the first stage that the table has; others are products. Kept,
+  /// more of them would leave too few registers.
+  static constexpr int firstFromTable = firstRadix < 8 ? 1 : firstRadix < 16 || keeps ? 2 : 4;
   /// Which of the stages between has sub-transforms of this length.
   static constexpr int stageOf(int length) {
     return length >= firstStride ? 0 : 1 + stageOf(16 * length);
   }
   static constexpr int stageCount = firstStride >= 16 * last ? 1 + stageOf(16 * last) : 0;
   static_assert(!keeps || (!twisted && points <= 16 * threads && lanes == 1), "a place a thread");
-  Value keptFirst[keeps ? firstRounds : 1][keeps ? firstFromTable : 1];
+  Value keptFirst[keeps ? firstFromTable : 1]; // of the first round
   Value kept[keeps && stageCount ? stageCount : 1][keeps ? 4 : 1];
 
   HYBRID_DEVICE Transform(Value *data, const Value *table) : data(data), table(table) {}
   HYBRID_DEVICE void keepFactors() {
-    HYBRID_UNROLL
-    for (int round = 0; round < firstRounds; ++round)
-      if (const int place = static_cast<int>(threadIdx.x) + round * threads; place < firstStride) {
-        HYBRID_UNROLL
-        for (int k = 1; k <= firstFromTable; ++k)
-          keptFirst[round][k - 1] = firstFactor(place, k);
-      }
+    if (threadIdx.x < firstStride) {
+      HYBRID_UNROLL
+      for (int k = 1; k <= firstFromTable; ++k)
+        keptFirst[k - 1] = firstFactor(static_cast<int>(threadIdx.x), k);
+      if constexpr (firstRadix == 2)
+        keptFirst[0] = keptFirst[0] * keptFirst[0];
+    }
     if (threadIdx.x < points / 16)
       keepStages<firstStride>();
   }
@@ -519,13 +520,13 @@ private:
   template <bool conjugated>
   HYBRID_DEVICE void firstFactors(Value *v, int j, [[maybe_unused]] int round) const {
     auto factor = [&](int k) {
-      if constexpr (keeps)
-        return keptFirst[round][k - 1];
+      if constexpr (keeps) // places of the next round are `threads` further
+        return turned<false>(keptFirst[k - 1], round * k * (128 * threads / points) % 128);
       else
         return firstFactor(j, k);
     };
     Value powers[4];
-    if constexpr (firstRadix == 2)
+    if constexpr (firstRadix == 2 && !keeps)
       powers[0] = factor(1) * factor(1);
     else
       powersOf<firstRadix, firstFromTable>(factor, powers);

@@ -285,9 +285,10 @@ HYBRID_DEVICE void mergeTile(const Tile &tile, const Element *parts, const T *tw
                              const T *fine, const T *coarse, Operands operands, Use use) {
   // Positions behind the transform are in the imaginary parts.
   constexpr int halves = P.length > P.points ? 2 : 1;
-  // Operands of so many points as eight registers hold, or four beside long transforms.
+  // Operands of so many points as four registers hold: with eight a multiprocessor has three blocks
+  // of 16 parts for four.
   constexpr int factors = (P.hasFactor != 0) + (P.hasSecond != 0),
-                together = (P.parts <= 16 ? 8 : 4) / (halves * (factors > 1 ? 2 : 1));
+                together = 4 / (halves * (factors > 1 ? 2 : 1));
   struct Loaded {
     decltype(operands(0, 0)) half[halves];
   };
@@ -413,11 +414,12 @@ HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T 
                 end = minimum(begin + perSplit, P.batch);
   const InnerFilter<T, P> filter(spectrum, skip, part);
   static_assert(Block::rounds == 1);
-  Complex<T> spectrumHere[16]; // of the thread's group
+  // Of the thread's group, at its own place: in registers it would leave room for fewer blocks.
+  Complex<T> *spectrumHere = sharedMemory<Complex<T>>() + fftElements(P.points, 1) + threadIdx.x;
   if (const typename Block::Group group(0); group.exists()) {
     HYBRID_UNROLL
     for (int b = 0; b < 16; ++b)
-      spectrumHere[b] = filter.at(filter.placesOf(group), b);
+      spectrumHere[b * threads(P)] = filter.at(filter.placesOf(group), b);
   }
   HYBRID_NO_UNROLL
   for (int64_t sequence = begin; sequence < end; ++sequence) {
@@ -429,7 +431,7 @@ HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T 
     block.multiply([&](typename Block::Group, Complex<T> *v) {
       HYBRID_UNROLL
       for (int b = 0; b < 16; ++b)
-        v[b] = v[b] * spectrumHere[b];
+        v[b] = v[b] * spectrumHere[b * threads(P)];
     });
     block.inverse();
     block.store([&](int t, int, Complex<T> z) { putComplex(data + 2 * t, z); });

@@ -75,11 +75,11 @@ func.func @forward(%x: tensor<1x1048576x16xf32>, %h: tensor<1048576x16xf32>) -> 
 
 // -----
 
-// What lies between the passes stays in L2: 16 channels of 4 sequences at a time, in four stretches.
+// What lies between the passes stays in L2: 16 channels of 2 sequences at a time, in eight stretches.
 // CHECK-LABEL: schedule.program @forward
 // In bf16 there are 32 channels of 2 sequences.
-// ROUNDED-COUNT-4: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 2, .channels = 32, .parts = 32, .points = 2048
-// CHECK-COUNT-4: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 4, .channels = 16, .parts = 32, .points = 2048
+// ROUNDED-COUNT-4: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 2, .channels = 32, .parts = 16, .points = 4096
+// CHECK-COUNT-8: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 2, .channels = 16, .parts = 16, .points = 4096
 // CHECK-NOT: "fftconvInnerForward<
 func.func @forward(%x: tensor<8x65536x32xf32>, %h: tensor<65536x32xf32>) -> tensor<8x65536x32xf32> {
   %y = hybrid.fftconv %x, %h : tensor<8x65536x32xf32>, tensor<65536x32xf32> -> tensor<8x65536x32xf32>
