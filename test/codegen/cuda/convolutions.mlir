@@ -75,6 +75,25 @@ func.func @forward(%x: tensor<1x1048576x16xf32>, %h: tensor<1048576x16xf32>) -> 
 
 // -----
 
+// Backward two channels of 4096 positions would be a quarter of each sector, and 32 parts have blocks of half the threads.
+// CHECK-LABEL: schedule.program @forward
+// CHECK: "fftconvInnerBackward<float, FFTConvInnerParams{{.*}}.parts = 8, .points = 512
+func.func @forward(%x: tensor<4x4096x768xf32>, %h: tensor<4096x768xf32>, %dy: tensor<4x4096x768xf32>) -> (tensor<4x4096x768xf32>, tensor<4096x768xf32>) {
+  %0:2 = hybrid.fftconv_grad %x, %h, %dy : tensor<4x4096x768xf32>, tensor<4096x768xf32>, tensor<4x4096x768xf32> -> tensor<4x4096x768xf32>, tensor<4096x768xf32>
+  return %0#0, %0#1 : tensor<4x4096x768xf32>, tensor<4096x768xf32>
+}
+
+// -----
+
+// CHECK-LABEL: schedule.program @forward
+// CHECK: "fftconvSplit<float, FFTConvPartsParams{{.*}}.parts = 32, .lanes = 16, .tile = 8, .blockThreads = 128
+func.func @forward(%x: tensor<1x131072x16xf32>, %h: tensor<131072x16xf32>) -> tensor<1x131072x16xf32> {
+  %y = hybrid.fftconv %x, %h : tensor<1x131072x16xf32>, tensor<131072x16xf32> -> tensor<1x131072x16xf32>
+  return %y : tensor<1x131072x16xf32>
+}
+
+// -----
+
 // What lies between the passes stays in L2: 16 channels of 2 sequences at a time, in eight stretches.
 // CHECK-LABEL: schedule.program @forward
 // In bf16 there are 32 channels of 2 sequences.
