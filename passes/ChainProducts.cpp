@@ -98,6 +98,11 @@ size_t inputsOf(const Chain &chain) {
   return inputs.size();
 }
 
+/// Whether an input is multiplied twice, as a gated unit does. One product and what it gave, as of
+/// a perceptron or RWKV's channel mixing, take longer than as two launches on an H100
+/// (docs/decisions/040).
+bool isGated(const Chain &chain) { return chain.first.size() > inputsOf(chain); }
+
 /// The chain that ends in this product alone.
 std::optional<Chain> chainOf(Operation *op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
@@ -132,7 +137,7 @@ std::optional<Chain> joined(const Chain &a, const Chain &b) {
 
 class Chains {
 public:
-  explicit Chains(func::FuncOp function) : function(function) {
+  Chains(func::FuncOp function, bool ungated) : function(function) {
     int64_t index = 0;
     for (Operation &op : function.getBody().front())
       position[&op] = index++;
@@ -142,7 +147,7 @@ public:
     for (BinaryOp sum : wholeSums(function))
       joinTerms(sum);
     for (Chain &chain : chains)
-      chain.place = placeOf(chain);
+      chain.place = placeOf(chain), chain.isAlive = ungated || isGated(chain);
     while (leaveOut())
       ;
   }
@@ -428,7 +433,7 @@ struct ChainProducts : hybrid::impl::ChainProductsBase<ChainProducts> {
 
   void runOnOperation() override {
     if (getOperation().getBody().hasOneBlock())
-      numChains += Chains(getOperation()).make();
+      numChains += Chains(getOperation(), ungated).make();
   }
 };
 

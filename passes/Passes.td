@@ -238,16 +238,19 @@ def ChainProducts : Pass<"hybrid-chain-products", "::mlir::func::FuncOp"> {
     What lies between two projections of bf16, as the inner width of a feed-forward layer does, is multiplied, put through elementwise ops and multiplied
     again by one kernel, `hybrid.product_chain`. What a gradient needs of it is multiplied again in the chain of the gradient; the rounded values that gradients
     of weights read are results of that chain. A value that others read and no chain can save stays outside, with all that is made of it.
+    An input has to be multiplied at least twice, as that of a gated unit is: chains of one product of their input take longer than launches of their own.
 
     ```mlir
     %p = hybrid.linear %x, %w : tensor<2x8x64xbf16>, tensor<256x64xbf16> -> tensor<2x8x256xf32>    // before
-    %s = hybrid.unary silu %p : tensor<2x8x256xf32>
+    %g = hybrid.linear %x, %u : tensor<2x8x64xbf16>, tensor<256x64xbf16> -> tensor<2x8x256xf32>
+    %s = hybrid.binary mul %p, %g : tensor<2x8x256xf32>, tensor<2x8x256xf32>
     %r = hybrid.round %s : tensor<2x8x256xf32> -> tensor<2x8x256xbf16>
     %y = hybrid.linear %r, %v : tensor<2x8x256xbf16>, tensor<64x256xbf16> -> tensor<2x8x64xf32>
 
-    %y = hybrid.product_chain(%x, %w, %v) : ... -> tensor<2x8x64xf32> { ... }                       // after
+    %y = hybrid.product_chain(%x, %w, %u, %v) : ... -> tensor<2x8x64xf32> { ... }                   // after
     ```
   }];
+  let options = [Option<"ungated", "ungated", "bool", "false", "chains of one product of their input, too">];
   let statistics = [Statistic<"numChains", "chains", "ops made of products and what was made of them">];
 }
 

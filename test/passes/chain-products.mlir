@@ -1,6 +1,13 @@
-// RUN: hybrid-opt %s --hybrid-chain-products --split-input-file | FileCheck %s --enable-var-scope
+// RUN: hybrid-opt %s --hybrid-chain-products=ungated=true --split-input-file | FileCheck %s --enable-var-scope
+// RUN: hybrid-opt %s --hybrid-chain-products --split-input-file | FileCheck %s --check-prefix=GATED
 
-// What lies between two projections is in memory no more.
+// What lies between two projections is in memory no more; but what is made of one product stays there if not asked for.
+// GATED-LABEL: func.func @forward
+// GATED-NOT: product_chain
+// GATED-LABEL: func.func @gradient
+// GATED: hybrid.product_chain(
+// GATED: hybrid.product_chain(
+// GATED-LABEL: func.func @kept
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: (%[[X:.*]]: tensor<4x8x16xf32>, %[[W:.*]]: tensor<64x16xf32>, %[[V:.*]]: tensor<32x64xf32>)
 func.func @forward(%x: tensor<4x8x16xf32>, %w: tensor<64x16xf32>, %v: tensor<32x64xf32>) -> tensor<4x8x32xf32> {
