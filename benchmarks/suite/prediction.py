@@ -29,6 +29,8 @@ ASSUMPTIONS = """\
 - The L1 cache keeps what a block reads again if all resident blocks' lines fit beside shared memory, otherwise nothing.
 - The L2 cache keeps the last buffers touched, up to 80 % of its size, across kernels; the least recently used goes first, before it what was read or
   written once for all (`ld.cs`, `st.cs`); what is written reaches memory when it is evicted. Other accesses to a buffer reach memory once a kernel, however often blocks read it.
+- L2 answers so many bytes a second. That it is asked for lines of 128 bytes, and takes as long for one sector of a line as for four, is left out: kernels
+  whose warps ask for parts of many lines take up to half as long again.
 - Kernels of a branch run one after another; a launch in a graph and its ramp take the same time for all of them. Where a kernel is made ready while the
   one before it runs (programmatic dependent launch, since sm_90), that one is not a library's, and nothing of another branch is waited for, a launch
   takes `dependent_launch_us`.

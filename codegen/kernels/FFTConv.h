@@ -70,7 +70,7 @@ template <typename T> constexpr int64_t sharedBytes(const FFTConvParams &p, int6
 /// than 8 channels of f32, a sector of memory, only where transforms are short. A block that reads
 /// fewer channels leaves the rest of each sector to its neighbours, through L2: 32 / (4 lanes)
 /// times the bytes of f32. Two channels of f32 take more time than two passes, four less; of bf16
-/// forward twice as many.
+/// twice as many (on an H100 gradients of 2048 positions take 2.1 ms in two passes, 2.9 in blocks).
 constexpr int64_t fftconvLanes(const FFTConvParams &p, int64_t signals, FFTConvElements elements,
                                int64_t sharedBytes) {
   const int64_t most = sharedBytes - 128 < (136LL << 10) ? sharedBytes - 128 : 136LL << 10;
@@ -81,8 +81,8 @@ constexpr int64_t fftconvLanes(const FFTConvParams &p, int64_t signals, FFTConvE
   while (lanes < p.channels && fits(2 * lanes) &&
          (lanes < 8 || (lanes < 32 && 2 * lanes * p.points <= 4096)))
     lanes *= 2;
-  const bool isWorthIt = lanes * (signals == 1 ? elements.activationBytes : elements.bytes) >= 16 ||
-                         lanes >= p.channels || p.hasSegments;
+  const bool isWorthIt =
+      lanes * elements.activationBytes >= 16 || lanes >= p.channels || p.hasSegments;
   // Few sequences: rather more blocks than whole sectors.
   while (lanes > 2 && p.batch * ((p.channels + lanes - 1) / lanes) < gridProcessors)
     lanes /= 2;

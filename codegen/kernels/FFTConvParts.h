@@ -35,13 +35,21 @@ constexpr int threads(const FFTConvPartsParams &p) { return static_cast<int>(p.b
 /// Whether a thread does an outer transform by itself, in registers: no block waits then, and all
 /// loads are on their way at once. More parts go through shared memory.
 constexpr bool partsInRegisters(int64_t parts) { return parts <= 32; }
-/// Neighbouring channels of an item: 64 bytes of the activations, whether those are of T or rounded
-/// to half of f32's; in shared memory, where there is no room for more inner points, 8.
+/// Neighbouring channels of an item: 128 bytes of the activations, a line of the cache, or half of
+/// it of those rounded to half of f32's; in shared memory, where there is no room for more inner
+/// points, 8.
 constexpr int64_t partsLanes(int64_t parts, int64_t elementBytes) {
-  return partsInRegisters(parts) ? 64 / elementBytes : 8;
+  return partsInRegisters(parts) ? 128 / elementBytes : 8;
+}
+/// Points of `pointBytes` from a channel's of a tile in shared memory to the next one's. A warp has
+/// up to 32 neighbouring channels of as few inner points.
+template <int64_t pointBytes> constexpr int partsChannelStride(const FFTConvPartsParams &p) {
+  return static_cast<int>(p.tile + (pointBytes == 4 && p.lanes < 32 ? 32 / p.lanes : 1));
 }
 template <typename T> constexpr Grid partsGrid(const FFTConvPartsParams &p) {
-  const int64_t elements = partsInRegisters(p.parts) ? 0 : fftElements(p.parts, p.tile * p.lanes);
+  const int64_t elements = partsInRegisters(p.parts)
+                               ? p.parts * p.lanes * partsChannelStride<2 * sizeof(T)>(p)
+                               : fftElements(p.parts, p.tile * p.lanes);
   return {p.batch * (p.points / p.parts / p.tile) * ceilDiv(p.channels, p.lanes), threads(p),
           elements * 2 * static_cast<int64_t>(sizeof(T))};
 }
@@ -57,7 +65,7 @@ constexpr int64_t fineFactors(int64_t points) {
 /// inner ones of more than 512 points only where there are 16 parts, which take no longer than 8.
 /// Of fewer than 512 points they would leave threads of a warp idle.
 constexpr int64_t fftconvParts(int64_t points) {
-  int64_t parts = 8;
+  int64_t parts = points < 4096 ? 4 : 8;
   while (points / parts > (parts < 16 ? 512 : 4096) && parts < 512)
     parts *= 2;
   return parts;
@@ -73,34 +81,44 @@ constexpr int64_t longestInParts(int64_t elementBytes, int64_t mostShared) {
     points *= 2;
   return 2 * points;
 }
-/// Of a block of outer transforms; a thread of 32 parts takes twice the registers of others.
-constexpr int64_t fftconvPartsThreads(int64_t parts) { return parts == 32 ? 128 : 256; }
+/// Of a block of outer transforms: in registers so that its parts take up to 74 KB of shared memory
+/// (a thread of 32 parts takes twice the registers of others).
+constexpr int64_t fftconvPartsThreads(int64_t parts, int64_t elementBytes) {
+  return partsInRegisters(parts) ? (parts == 32 ? 1024 : 2048) / elementBytes : 256;
+}
 /// Inner points of a tile: one a thread where transforms are in registers, otherwise 64 KB.
 constexpr int64_t fftconvTile(int64_t parts, int64_t elementBytes) {
-  return partsInRegisters(parts) ? fftconvPartsThreads(parts) / partsLanes(parts, elementBytes)
-                                 : 4096 / elementBytes / parts;
+  return partsInRegisters(parts)
+             ? fftconvPartsThreads(parts, elementBytes) / partsLanes(parts, elementBytes)
+             : 4096 / elementBytes / parts;
 }
 /// What is convolved at a time.
 struct FFTConvStretch {
   int64_t batch, channels;
 };
+/// Stretches of a forward pass take turns in so many rooms for their parts, so that one is split or
+/// merged while another is transformed. Backward the sequences of some channels follow one another,
+/// as they sum the gradient of their filter, and other channels have rooms of their own.
+constexpr int64_t fftconvRooms = 2;
 /// What lies between the passes is written and read twice, so it had better stay in L2 (40 MB on an
 /// A100, 50 MB on an H100 and H200, of which not all is kept, and some of which activations take as
-/// they pass through): `signals` transforms of each sequence, 1 forward and 2 backward, and what
-/// sequences share of a channel, its spectrum and backward its gradient's. A stretch takes a
-/// divisor of the batch: all have one size, and share their code. Its channels are 256 bytes of a
-/// row, or, where then fewer than 4 sequences would fit, which share a spectrum, down to the 64
-/// that memory gives at least: of rows from which 128 bytes were taken at a time an H100 read a
-/// tenth slower. Where the whole batch fits it takes more channels.
+/// they pass through): `signals` transforms of each sequence, 1 forward, in all rooms, and 2
+/// backward, and what sequences share of a channel, its spectrum and backward its gradient's. With
+/// 42 MB in two rooms an H100 takes a tenth longer than with 21, with 29 in three a fortieth.
+/// A stretch takes a divisor of the batch: all have one size, and share their code. Its channels
+/// are 256 bytes of a row, or, where then fewer than 4 sequences would fit, which share a spectrum,
+/// down to those of an item: of rows from which 128 bytes were taken at a time an H100 read a tenth
+/// slower. Where the whole batch fits it takes more channels.
 constexpr FFTConvStretch fftconvStretch(int64_t batch, int64_t points, int64_t channels,
                                         int64_t signals, FFTConvElements elements) {
   constexpr int64_t resident = 32LL << 20;
+  const int64_t perSequence = (signals == 1 ? fftconvRooms : signals) * elements.activationBytes;
   auto fits = [&](int64_t b, int64_t c) {
-    return signals * (b * elements.activationBytes + elements.bytes) * c * points * 2 <= resident;
+    return (b * perSequence + signals * elements.bytes) * c * points * 2 <= resident;
   };
   FFTConvStretch stretch{batch, channels};
-  for (int64_t bytes = 256; bytes >= 64; bytes /= 2) {
-    const int64_t together = bytes / elements.activationBytes;
+  for (int64_t together = 256 / elements.activationBytes; together >= partsLanes(8, elements.bytes);
+       together /= 2) {
     stretch = {batch, together < channels ? together : channels};
     while (stretch.batch > 1 && (batch % stretch.batch || !fits(stretch.batch, stretch.channels)))
       --stretch.batch;

@@ -237,9 +237,11 @@ public:
   }
 
   void forward() {
+    SmallVector<View> rooms = forwardRooms();
+    size_t turn = 0;
     forEachChannels(stretch.channels, [&](int64_t first, int64_t count) {
-      View signal = scratch(stretch.batch, count);
       forEachSequences([&](int64_t sequence) {
+        View signal = partOf(rooms[turn++ % rooms.size()], count);
         auto at = [&](const View &view) { return part(view, sequence, first, count); };
         split(ofActivations(count), at(o.x), at(o.gateIn), signal);
         FFTConvInnerParams params = innerParams(stretch.batch, count, 1);
@@ -326,6 +328,19 @@ private:
   static View channelRows(const View &view, int64_t first, int64_t count) {
     return view.sliced({first, 0}, {count, view.shape[1]});
   }
+  /// Of the parts of a stretch of so many channels.
+  int64_t elementsOf(int64_t count) const { return stretch.batch * count * parts * inner * 2; }
+  SmallVector<View> forwardRooms() const {
+    const int64_t stretches =
+        ceilDiv(p.channels, stretch.channels) * ceilDiv(p.batch, stretch.batch);
+    SmallVector<View> rooms;
+    for (int64_t room = 0; room < std::min(stretches, cuda::fftconvRooms); ++room)
+      rooms.push_back(program.temporary({elementsOf(stretch.channels)}, element));
+    return rooms;
+  }
+  View partOf(const View &room, int64_t count) const {
+    return *room.sliced({0}, {elementsOf(count)}).reshaped({stretch.batch, count, parts, inner, 2});
+  }
   View scratch(int64_t batch, int64_t count) const {
     return program.temporary({batch, count, parts, inner, 2}, element);
   }
@@ -336,7 +351,7 @@ private:
     params.points = p.points, params.parts = parts;
     params.lanes = cuda::partsLanes(parts, bytesOf(element));
     params.tile = cuda::fftconvTile(parts, bytesOf(element));
-    params.blockThreads = cuda::fftconvPartsThreads(parts);
+    params.blockThreads = cuda::fftconvPartsThreads(parts, bytesOf(element));
     return params;
   }
   FFTConvPartsParams ofActivations(int64_t count) const {

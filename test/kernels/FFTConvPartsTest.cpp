@@ -163,7 +163,12 @@ constexpr Case cases[] = {{2, 1000, 9, 1000, 2, true, true, true, 32, 8},
                           {3, 1000, 9, 1000, 2, true, true, true, 16, 16, 16},
                           {2, 1000, 21, 1000, 1, true, true, true, 16, 8, 16},
                           {2, 1000, 17, 1000, 1, true, true, true, 8, 16, 16},
-                          {1, 512, 8, 512, 1, false, false, true, 16, 32}};
+                          {1, 512, 8, 512, 1, false, false, true, 16, 32},
+                          // Blocks as they are of f32 and of f64.
+                          {2, 1000, 35, 1000, 1, true, true, true, 16, 16, 32},
+                          {2, 700, 33, 700, 1, true, true, true, 4, 16, 32},
+                          {1, 1000, 34, 1000, 1, false, true, true, 32, 8, 32},
+                          {2, 1000, 18, 1000, 1, true, true, true, 16, 16, 16}};
 TYPED_TEST(FFTConvParts, AgreesInTwoPasses) {
   forEachCase<cases>([](const auto &of) { check<TypeParam>(of); });
 }

@@ -73,7 +73,8 @@ HYBRID_DEVICE void putOnce(bf16 *at, float value) { storeOnce(at, toBf16(value))
 template <typename T, FFTConvPartsParams P, int64_t together> struct PartsTile {
   static constexpr int parts = static_cast<int>(P.parts),
                        inner = static_cast<int>(P.points / P.parts),
-                       run = static_cast<int>(together < P.lanes ? together : P.lanes);
+                       run = static_cast<int>(
+                           partsInRegisters(P.parts) || together > P.lanes ? P.lanes : together);
   using Value = Complex<T>;
 
   int64_t sequence, firstChannel;
@@ -193,17 +194,42 @@ template <typename T, FFTConvPartsParams P> struct PartsInBlock {
   }
 };
 
-/// The same of each thread in its registers; parts are in the natural order of frequencies.
+/// The same of each thread in its registers; parts are in the natural order of frequencies. A
+/// thread has a channel and an inner point. Neighbouring threads have neighbouring channels, as
+/// activations lie in memory; parts go through shared memory, so that there threads have
+/// neighbouring inner points. L2 is asked for lines, and answers as many of a sector as of four.
 template <typename T, FFTConvPartsParams P> struct PartsInRegisters {
-  static constexpr int parts = static_cast<int>(P.parts);
+  static constexpr int parts = static_cast<int>(P.parts), tileSize = static_cast<int>(P.tile),
+                       lanes = static_cast<int>(P.lanes);
   static_assert(P.blockThreads == P.tile * P.lanes, "a thread a transform");
+
+  /// What a thread moves between memory and shared memory: an inner point of a channel, of all
+  /// parts.
+  template <typename Element> struct Column {
+    using Point = Pack<Element, 2>;
+    // Neither channels nor inner points that a warp has meet in a bank.
+    static constexpr int channelStride = partsChannelStride<sizeof(Point)>(P),
+                         partStride = lanes * channelStride,
+                         channelsApart = tileSize < 32 ? lanes * tileSize / 32 : 1;
+    int lane; // as if neighbouring threads had neighbouring channels
+
+    HYBRID_DEVICE Column() {
+      const int thread = static_cast<int>(threadIdx.x), place = thread / tileSize,
+                channel = place / (lanes / channelsApart) +
+                          place % (lanes / channelsApart) * channelsApart;
+      lane = channel + thread % tileSize * lanes;
+    }
+    /// In shared memory.
+    HYBRID_DEVICE static Element *at(int lane) {
+      return sharedMemory<Element>() + 2 * (lane % lanes * channelStride + lane / lanes);
+    }
+  };
 
   template <typename Tile, typename Element, typename Point>
   HYBRID_DEVICE static void split(const Tile &tile, const T *, const T *fine, const T *coarse,
                                   Element *out, Point point) {
+    using Places = Column<Element>;
     const int lane = static_cast<int>(threadIdx.x);
-    if (!tile.hasChannel(lane))
-      return;
     const typename Tile::template Turn<parts, 1> turn(tile, 0, lane, fine, coarse);
     Complex<T> v[parts];
     HYBRID_UNROLL
@@ -211,32 +237,54 @@ template <typename T, FFTConvPartsParams P> struct PartsInRegisters {
       v[a] = turned<false>(point(a, lane), a * (32 / parts));
     transformRegisters<parts, false>(v);
     turn.template times<false>(v);
-    const int64_t at = tile.partAt(0, lane);
+    Element *made = Places::at(lane);
     HYBRID_UNROLL
     for (int b = 0; b < parts; ++b)
-      putComplex(out + 2 * (at + static_cast<int64_t>(b) * Tile::inner), v[b]);
+      putComplex(made + 2 * b * Places::partStride, v[b]);
+    blockBarrier();
+    const Places column;
+    if (!tile.hasChannel(column.lane))
+      return;
+    const int64_t at = tile.partAt(0, column.lane);
+    const Element *from = Places::at(column.lane);
+    HYBRID_UNROLL
+    for (int b = 0; b < parts; ++b)
+      storePack(out + 2 * (at + static_cast<int64_t>(b) * Tile::inner),
+                loadPack<2>(from + 2 * b * Places::partStride));
   }
   template <int together, typename Tile, typename Element, typename Operands, typename Use>
   HYBRID_DEVICE static void merge(const Tile &tile, const T *, const T *fine, const T *coarse,
                                   const Element *in, Operands operands, Use use) {
+    using Places = Column<Element>;
     const int lane = static_cast<int>(threadIdx.x);
-    if (!tile.hasChannel(lane))
-      return;
+    const Places column;
+    typename Places::Point points[parts]{};
+    if (tile.hasChannel(column.lane)) {
+      const int64_t at = tile.partAt(0, column.lane);
+      HYBRID_UNROLL
+      for (int b = 0; b < parts; ++b)
+        points[b] = loadPack<2>(in + 2 * (at + static_cast<int64_t>(b) * Tile::inner));
+    }
     const typename Tile::template Turn<parts, 1> turn(tile, 0, lane, fine, coarse);
     Complex<T> v[parts];
-    const int64_t at = tile.partAt(0, lane);
-    HYBRID_UNROLL
-    for (int b = 0; b < parts; ++b)
-      v[b] = complexAt<T>(in + 2 * (at + static_cast<int64_t>(b) * Tile::inner));
-    loadAhead<parts, together, (parts <= 16)>([&](int a) { return operands(a, lane); },
-                                              [&] {
-                                                turn.template times<true>(v);
-                                                transformRegisters<parts, true>(v);
-                                              },
-                                              [&](int a, const auto &loaded) {
-                                                use(a, lane, turned<true>(v[a], a * (32 / parts)),
-                                                    loaded);
-                                              });
+    loadAhead<parts, (together < parts ? together : parts), (parts <= 16)>(
+        [&](int a) { return operands(a, lane); },
+        [&] {
+          Element *to = Places::at(column.lane);
+          HYBRID_UNROLL
+          for (int b = 0; b < parts; ++b)
+            storePack(to + 2 * b * Places::partStride, points[b]);
+          blockBarrier();
+          const Element *from = Places::at(lane);
+          HYBRID_UNROLL
+          for (int b = 0; b < parts; ++b)
+            v[b] = complexAt<T>(from + 2 * b * Places::partStride);
+          turn.template times<true>(v);
+          transformRegisters<parts, true>(v);
+        },
+        [&](int a, const auto &loaded) {
+          use(a, lane, turned<true>(v[a], a * (32 / parts)), loaded);
+        });
   }
 };
 
@@ -255,10 +303,10 @@ HYBRID_DEVICE void fftconvSplit(int64_t item, X xBuffer, Gate gateBuffer, const 
   auto *parts = writable<T>(partsBuffer);
   using Tile = PartsTile<T, P, 2 * sizeof(*parts)>;
   const Tile tile(item);
-  const auto *x = tile.rows(opaque(readable<T>(xBuffer)), P.stride);
-  const auto *gate = opaque(readable<T>(gateBuffer));
+  const auto *x = opaque(tile.rows(readable<T>(xBuffer), P.stride));
+  const auto *gate = readable<T>(gateBuffer);
   if constexpr (P.hasFactor != 0)
-    gate = tile.rows(gate, P.factorStride);
+    gate = opaque(tile.rows(gate, P.factorStride));
   auto value = [&](int a, int lane) {
     if (!tile.hasPoint(a, lane) || !tile.hasChannel(lane))
       return T(0);
@@ -285,10 +333,11 @@ HYBRID_DEVICE void mergeTile(const Tile &tile, const Element *parts, const T *tw
                              const T *fine, const T *coarse, Operands operands, Use use) {
   // Positions behind the transform are in the imaginary parts.
   constexpr int halves = P.length > P.points ? 2 : 1;
-  // Operands of so many points as four registers hold: with eight a multiprocessor has three blocks
-  // of 16 parts for four.
+  // Of so many points operands are loaded while parts are. Of f32, whose parts take twice the
+  // registers of bf16, or of two operands more would have two blocks of 16 parts spill.
   constexpr int factors = (P.hasFactor != 0) + (P.hasSecond != 0),
-                together = 4 / (halves * (factors > 1 ? 2 : 1));
+                most = factors > 1 || sizeof(Element) == sizeof(T) ? 2 : 8,
+                together = most / halves;
   struct Loaded {
     decltype(operands(0, 0)) half[halves];
   };
@@ -318,15 +367,15 @@ HYBRID_DEVICE void fftconvMerge(int64_t item, Parts parts, Gate gateBuffer,
                                 const T *coarse, Y yBuffer, Second secondBuffer) {
   using Tile = PartsTile<T, P, 32 / sizeof(*writable<T>(yBuffer))>;
   const Tile tile(item);
-  auto *y = tile.rows(writable<T>(yBuffer), P.stride);
-  const auto *gate = opaque(readable<T>(gateBuffer));
-  const auto *secondFactor = opaque(readable<T>(secondFactorBuffer));
+  auto *y = opaque(tile.rows(writable<T>(yBuffer), P.stride));
+  const auto *gate = readable<T>(gateBuffer);
+  const auto *secondFactor = readable<T>(secondFactorBuffer);
   auto *second = writable<T>(secondBuffer);
   if constexpr (P.hasFactor != 0)
-    gate = tile.rows(gate, P.factorStride);
+    gate = opaque(tile.rows(gate, P.factorStride));
   if constexpr (P.hasSecond != 0) {
-    second = tile.rows(second, P.secondStride);
-    secondFactor = tile.rows(secondFactor, P.secondFactorStride);
+    second = opaque(tile.rows(second, P.secondStride));
+    secondFactor = opaque(tile.rows(secondFactor, P.secondFactorStride));
   }
   struct Factors {
     ElementOf<T, Gate> gate;

@@ -46,13 +46,13 @@ func.func @forward(%x: tensor<4x4096x768xf32>, %h: tensor<4096x768xf32>) -> tens
 // CHECK: "fftconvInnerForward<
 // CHECK: "fftconvMerge<
 // CHECK: "fftconvInnerBackward<
-// ROUNDED: "fftconvSplitFilter<float, FFTConvPartsParams{{.*}}.length = 8192{{.*}}] {threads
+// ROUNDED: "fftconvSplitFilter<float, FFTConvPartsParams{{.*}}.length = 8192{{.*}}] {sc
 // ROUNDED: "fftconvSplit<{{.*}}rounded = array<i64: 5>
 // ROUNDED: "fftconvInnerForward<{{.*}}rounded = array<i64: 3>
 // ROUNDED: "fftconvMerge<{{.*}}rounded = array<i64: 0>
 // ROUNDED: "fftconvInnerBackward<{{.*}}rounded = array<i64: 3, 4>
 // ROUNDED: "fftconvInnerGradient<{{.*}}] {scratch_bytes
-// ROUNDED: "fftconvMergeFilter<{{.*}}] {threads
+// ROUNDED: "fftconvMergeFilter<{{.*}}] {sc
 func.func @forward(%x: tensor<4x8192x768xf32>, %h: tensor<8192x768xf32>, %dy: tensor<4x8192x768xf32>)
     -> (tensor<4x8192x768xf32>, tensor<4x8192x768xf32>, tensor<8192x768xf32>) {
   %y = hybrid.fftconv %x, %h : tensor<4x8192x768xf32>, tensor<8192x768xf32> -> tensor<4x8192x768xf32>
@@ -75,7 +75,7 @@ func.func @forward(%x: tensor<1x1048576x16xf32>, %h: tensor<1048576x16xf32>) -> 
 
 // -----
 
-// Backward two channels of 4096 positions would be a quarter of each sector, and 32 parts have blocks of half the threads.
+// Backward two channels of 4096 positions would be a quarter of each sector, as four of 2048 in bf16 would be, and 32 parts have blocks of half the threads.
 // CHECK-LABEL: schedule.program @forward
 // CHECK: "fftconvInnerBackward<float, FFTConvInnerParams{{.*}}.parts = 8, .points = 512
 func.func @forward(%x: tensor<4x4096x768xf32>, %h: tensor<4096x768xf32>, %dy: tensor<4x4096x768xf32>) -> (tensor<4x4096x768xf32>, tensor<4096x768xf32>) {
@@ -86,7 +86,7 @@ func.func @forward(%x: tensor<4x4096x768xf32>, %h: tensor<4096x768xf32>, %dy: te
 // -----
 
 // CHECK-LABEL: schedule.program @forward
-// CHECK: "fftconvSplit<float, FFTConvPartsParams{{.*}}.parts = 32, .lanes = 16, .tile = 8, .blockThreads = 128
+// CHECK: "fftconvSplit<float, FFTConvPartsParams{{.*}}.parts = 32, .lanes = 32, .tile = 8, .blockThreads = 256
 func.func @forward(%x: tensor<1x131072x16xf32>, %h: tensor<131072x16xf32>) -> tensor<1x131072x16xf32> {
   %y = hybrid.fftconv %x, %h : tensor<1x131072x16xf32>, tensor<131072x16xf32> -> tensor<1x131072x16xf32>
   return %y : tensor<1x131072x16xf32>
@@ -94,11 +94,28 @@ func.func @forward(%x: tensor<1x131072x16xf32>, %h: tensor<131072x16xf32>) -> te
 
 // -----
 
-// What lies between the passes stays in L2: 16 channels of 2 sequences at a time, in eight stretches.
 // CHECK-LABEL: schedule.program @forward
-// In bf16 there are 32 channels of 2 sequences.
-// ROUNDED-COUNT-4: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 2, .channels = 32, .parts = 16, .points = 4096
-// CHECK-COUNT-8: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 2, .channels = 16, .parts = 16, .points = 4096
+// ROUNDED: "fftconvInnerBackward<float, FFTConvInnerParams{{.*}}.parts = 4, .points = 512
+// CHECK: "fftconvBackward<float, FFTConvParams{{.*}}.lanes = 4
+func.func @forward(%x: tensor<64x2048x768xf32>, %h: tensor<2048x768xf32>, %dy: tensor<64x2048x768xf32>) -> (tensor<64x2048x768xf32>, tensor<2048x768xf32>) {
+  %0:2 = hybrid.fftconv_grad %x, %h, %dy : tensor<64x2048x768xf32>, tensor<2048x768xf32>, tensor<64x2048x768xf32> -> tensor<64x2048x768xf32>, tensor<2048x768xf32>
+  return %0#0, %0#1 : tensor<64x2048x768xf32>, tensor<2048x768xf32>
+}
+
+// -----
+
+// What lies between the passes stays in L2: 32 channels of a sequence at a time, in two rooms that stretches take turns in.
+// CHECK-LABEL: schedule.program @forward
+// ROUNDED-COUNT-8: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 1, .channels = 32, .parts = 16, .points = 4096
+// CHECK: "fftconvSplit<{{.*}}#schedule.buffer<arena, [[FIRST:[0-9]+]], 16777216>]
+// CHECK: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 1, .channels = 32, .parts = 16, .points = 4096{{.*}}#schedule.buffer<arena, [[FIRST]], 16777216>]
+// CHECK: "fftconvMerge<
+// CHECK: "fftconvSplit<{{.*}}#schedule.buffer<arena, [[SECOND:[0-9]+]], 16777216>]
+// CHECK: "fftconvMerge<{{.*}}buffers [#schedule.buffer<arena, [[SECOND]], 16777216>
+// CHECK: "fftconvSplit<{{.*}}#schedule.buffer<arena, [[FIRST]], 16777216>]
+// CHECK: "fftconvMerge<{{.*}}buffers [#schedule.buffer<arena, [[FIRST]], 16777216>
+// CHECK: "fftconvSplit<{{.*}}#schedule.buffer<arena, [[SECOND]], 16777216>]
+// CHECK-COUNT-5: "fftconvInnerForward<
 // CHECK-NOT: "fftconvInnerForward<
 func.func @forward(%x: tensor<8x65536x32xf32>, %h: tensor<65536x32xf32>) -> tensor<8x65536x32xf32> {
   %y = hybrid.fftconv %x, %h : tensor<8x65536x32xf32>, tensor<65536x32xf32> -> tensor<8x65536x32xf32>
