@@ -13,8 +13,8 @@ SUITES = ("selftest", "mad", "ops", "lm")
 MAD_FIRST = ("hyena-swiglu", "mamba", "gated-linear-attention-swiglu", "attention-swiglu", "hyena-moe")
 MAD_SHAPE = (128, 128)
 STEP_PEERS = ("eager", "compile", "graph", "compile-graph")
-# Tokens of a batch of long convolutions: 64 sequences while they are short, fewer then, so that 16 GiB hold one.
-CONVOLUTION_TOKENS = 2**18
+# Tokens of a batch of long convolutions: 64 sequences while they are short, fewer then, as to make the inputs of more takes longer than to measure.
+CONVOLUTION_TOKENS = 2**16
 LANGUAGE_MODELS = {
     "hyena-125m": ("models/hyena/hyena.hyb", {"size": "125m"}),
     "striped-hyena-125m": ("models/scaling/striped-hyena.hyb", {"size": "125M"}),
@@ -42,7 +42,7 @@ def both(op, dtype, sizes, peers, attention=None):
 def convolutions(lengths, channels):
     cases = []
     for length in lengths:
-        sizes = {"batch": max(1, min(64, CONVOLUTION_TOKENS // length)), "length": length, "channels": channels}
+        sizes = {"batch": max(2, min(64, CONVOLUTION_TOKENS // length)), "length": length, "channels": channels}
         for dtype in ("bf16", "f32") if length in (1024, 4096, 16384) else ("bf16",):
             cases += both("gated_convolution", dtype, sizes, ["eager", "compile"])
     return cases
