@@ -63,7 +63,7 @@ constexpr int64_t fineFactors(int64_t points) {
 }
 /// Parts of a transform: few, but so many that two inner transforms take no more than 64 KB of f32;
 /// inner ones of more than 512 points only where there are 16 parts, which take no longer than 8.
-/// Of fewer than 512 points they would leave threads of a warp idle.
+/// Of fewer than 512 points they would leave threads of a warp idle, so 2048 points have 4 parts.
 constexpr int64_t fftconvParts(int64_t points) {
   int64_t parts = points < 4096 ? 4 : 8;
   while (points / parts > (parts < 16 ? 512 : 4096) && parts < 512)

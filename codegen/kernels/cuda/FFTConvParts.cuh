@@ -10,8 +10,9 @@
 // neighbouring channels, gates applied, and writes them as [batch, channels, parts, m]: a part, in
 // the permuted order of frequencies, is a sequence of m points. Up to 32 parts a thread does them
 // in registers. The inner kernels transform parts, multiply by the filter's spectrum, and transform
-// back, in place; fftconvMerge undoes the outer transform, with the gates. What is written is whole
-// sectors, of parts as of activations; where a warp reads less, its block reads the rest.
+// back, in place; fftconvMerge undoes the outer transform, with the gates. A warp's neighbouring
+// threads have neighbouring channels of activations, and behind shared memory neighbouring inner
+// points of parts: L2 is asked for as few lines as can be.
 // Three passes: 16 bytes an element of gated activations through memory and 32 of the parts
 // between, in f32, or half of each in bf16. Parts stay in L2, as few channels of few sequences are
 // convolved at a time. The filter's parts and its spectrum are never rounded.
@@ -68,8 +69,9 @@ template <typename T> HYBRID_DEVICE void putOnce(T *at, T value) { storeOnce(at,
 HYBRID_DEVICE void putOnce(bf16 *at, float value) { storeOnce(at, toBf16(value)); }
 
 /// What a block of an outer pass works on: channels fastest, then tiles of inner points, then
-/// sequences. A lane is a channel and an inner point; `together` channels are next to each other,
-/// then all inner points: the 32 lanes of a warp write whole sectors.
+/// sequences. A lane is a channel and an inner point: all channels fastest where transforms are in
+/// registers; otherwise `together` channels are next to each other, then all inner points, so that
+/// the 32 lanes of a warp write whole sectors.
 template <typename T, FFTConvPartsParams P, int64_t together> struct PartsTile {
   static constexpr int parts = static_cast<int>(P.parts),
                        inner = static_cast<int>(P.points / P.parts),
