@@ -237,7 +237,7 @@ private:
     given.blocksX = static_cast<unsigned>(grid);
     ptx::Counts counts;
     const ptx::Options before = machine.options;
-    machine.options.footprints = machine.options.timeline = false;
+    machine.options.footprints = machine.options.timeline = machine.options.reuse = false;
     machine.run(*code, program, given, counts);
     machine.options = before;
   }
@@ -262,9 +262,10 @@ private:
     launch.blocksX = static_cast<unsigned>(std::min(grid, most));
     launch.arguments.back() = (grid - launch.blocksX) / 2;
     ptx::Counts counts;
-    machine.options.together = true, machine.options.timeline = false;
+    const ptx::Options before = machine.options;
+    machine.options.together = true, machine.options.timeline = machine.options.reuse = false;
     machine.run(*code, program, launch, counts);
-    machine.options.together = false, machine.options.timeline = true;
+    machine.options = before;
     json made = toJson(counts);
     return {{"blocks", launch.blocksX}, {"touched", made["touched"]}, {"kept", made["kept"]}};
   }

@@ -18,7 +18,9 @@ nlohmann::json toJson(const ptx::Counts &counts) {
   for (size_t i = 0; i < ptx::pipeCount; ++i)
     made[ptx::pipeNames[i]] = counts.instructions[i];
   made["load_sectors"] = counts.loadSectors, made["store_sectors"] = counts.storeSectors;
+  made["store_lines"] = counts.storeLines;
   made["load_requests"] = counts.loadRequests, made["store_requests"] = counts.storeRequests;
+  made["sector_reaches"] = counts.sectorReaches, made["line_reaches"] = counts.lineReaches;
   made["shared_wavefronts"] = counts.sharedWavefronts;
   made["shared_requests"] = counts.sharedRequests;
   made["products"] = counts.products, made["barriers"] = counts.barriers;
@@ -44,7 +46,7 @@ Reserved::~Reserved() {
 ptx::Machine countingMachine(ptx::Machine::FindAllocation findAllocation) {
   ptx::Machine machine(std::move(findAllocation));
   machine.options.races = false;
-  machine.options.footprints = machine.options.timeline = true;
+  machine.options.footprints = machine.options.timeline = machine.options.reuse = true;
   machine.options.mostInstructions = 500'000'000;
   return machine;
 }

@@ -46,6 +46,7 @@ std::string toJson(const std::string &kernel, const KernelLaunch &launch,
   for (size_t i = 0; i < ptx::pipeCount; ++i)
     add(ptx::pipeNames[i], counts.instructions[i]);
   add("load_sectors", counts.loadSectors), add("store_sectors", counts.storeSectors);
+  add("load_lines", counts.loadLines), add("store_lines", counts.storeLines);
   add("shared_requests", counts.sharedRequests), add("shared_wavefronts", counts.sharedWavefronts);
   add("products", counts.products), add("barriers", counts.barriers);
   uint64_t read = 0, written = 0;

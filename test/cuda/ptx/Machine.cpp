@@ -40,6 +40,9 @@ void Counts::add(const Counts &other) {
     instructions[i] += other.instructions[i], lanes[i] += other.lanes[i];
   loadRequests += other.loadRequests, storeRequests += other.storeRequests;
   loadSectors += other.loadSectors, storeSectors += other.storeSectors;
+  loadLines += other.loadLines, storeLines += other.storeLines;
+  for (size_t i = 0; i < reachCount; ++i)
+    sectorReaches[i] += other.sectorReaches[i], lineReaches[i] += other.lineReaches[i];
   sharedRequests += other.sharedRequests, sharedWavefronts += other.sharedWavefronts;
   products += other.products, barriers += other.barriers;
   traffic.resize(std::max(traffic.size(), other.traffic.size()));
@@ -269,6 +272,8 @@ std::vector<Finding> Machine::run(const Image &image, const Program &program, co
     block.x = x < (perRow + 1) / 2 ? x : launch.blocksX - perRow + x;
     block.y = number / perRow;
     block.now.interval = block.now.blockFirst = ++interval;
+    if (options.reuse)
+      block.reuse.clear();
     block.regions.clear();
     for (size_t j = 0; j < launch.arguments.size(); ++j) {
       Extent extent = j < launch.extents.size() ? launch.extents[j] : Extent();

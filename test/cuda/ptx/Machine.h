@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "test/cuda/ptx/ReuseDistances.h"
 #include "test/cuda/ptx/Shadow.h"
 #include "test/cuda/ptx/Warp.h"
 #include <functional>
@@ -41,6 +42,8 @@ struct Counts {
   std::array<uint64_t, pipeCount> lanes{};        ///< the same, of threads
   uint64_t loadRequests = 0, storeRequests = 0;   ///< of global memory
   uint64_t loadSectors = 0, storeSectors = 0;     ///< of 32 bytes that they touch
+  uint64_t loadLines = 0, storeLines = 0;         ///< of 128 bytes: what the L2 cache is asked for
+  Reaches sectorReaches{}, lineReaches{};         ///< of loads: how far back; with Options::reuse
   uint64_t sharedRequests = 0, sharedWavefronts = 0;
   uint64_t products = 0; ///< mma of warps
   uint64_t barriers = 0; ///< of warps
@@ -79,6 +82,7 @@ struct Launch {
 
 struct Options {
   bool races = true, counts = true, footprints = false, timeline = false, profile = false;
+  bool reuse = false;      ///< how far back blocks last read what they load
   bool together = false;   ///< footprints are those of all blocks of a launch, not of each
   size_t mostFindings = 8; ///< of a launch
   uint64_t mostInstructions = 20'000'000'000; ///< of warps, of a launch
@@ -153,6 +157,7 @@ struct Block {
   std::set<std::pair<Finding::Kind, int>> seen;
   /// Sectors that it has read, and written, by parameter.
   std::vector<std::array<std::vector<uint64_t>, 2>> touched;
+  ReuseDistances reuse;
 
   void report(Finding::Kind kind, const Instruction &in, std::string what);
   void stop(Finding::Kind kind, const Instruction &in, std::string what);

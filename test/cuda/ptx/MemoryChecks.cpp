@@ -91,7 +91,24 @@ static const Region *regionOf(const Block &block, Sources sources, uint64_t begi
   return nullptr;
 }
 
-/// Different parts of 32 bytes.
+/// How far back a block has read what a warp loads; a line as far as the farthest of its sectors.
+static void countReuse(Warp &warp, const uint64_t *sectors, size_t count) {
+  Block &block = *warp.block;
+  block.reuse.begin(warp.number, (block.launch->threads + warpLanes - 1) / warpLanes,
+                    block.now.interval);
+  size_t ofLine = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t reach = block.reuse.read(sectors[i]);
+    ++block.counts->sectorReaches[reach];
+    ofLine = std::max(ofLine, reach);
+    if (i + 1 < count && sectors[i + 1] / 4 == sectors[i] / 4)
+      continue;
+    ++block.counts->lineReaches[ofLine];
+    ofLine = 0;
+  }
+}
+
+/// Different parts of 32 bytes, and of 128.
 static void countSectors(Warp &warp, uint32_t mask, const LaneAddresses &addresses, size_t traffic,
                          bool isStore) {
   std::array<uint64_t, warpLanes * 2> sectors;
@@ -110,9 +127,15 @@ static void countSectors(Warp &warp, uint32_t mask, const LaneAddresses &address
     count = static_cast<size_t>(
         std::unique(sectors.begin(), sectors.begin() + static_cast<long>(count)) - sectors.begin());
   }
+  uint64_t lines = 0;
+  for (size_t i = 0; i < count; ++i)
+    lines += i == 0 || sectors[i] / 4 != sectors[i - 1] / 4;
   Counts &counts = *warp.block->counts;
+  (isStore ? counts.storeLines : counts.loadLines) += lines;
   ++(isStore ? counts.storeRequests : counts.loadRequests);
   (isStore ? counts.storeSectors : counts.loadSectors) += count;
+  if (warp.block->options->reuse && !isStore)
+    countReuse(warp, sectors.data(), count);
   if (auto &touched = warp.block->touched; !touched.empty()) {
     std::vector<uint64_t> &of = touched[traffic][isStore];
     of.insert(of.end(), sectors.begin(), sectors.begin() + static_cast<long>(count));

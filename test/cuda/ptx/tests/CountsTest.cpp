@@ -37,10 +37,12 @@ TEST_F(Counting, Copy) {
   EXPECT_EQ(out[4095], 1.f);
   // A warp: mad, mul.wide; 2 cvta, 2 mov, 2 add; 2 ld.param, ld, st; ret.
   expectPipes(32 * 2, 32 * 6, 0, 32 * 4, 32);
-  // A request of a warp is 32 x 16 = 512 bytes: 16 sectors.
+  // A request of a warp is 32 x 16 = 512 bytes: 16 sectors, 4 lines.
   EXPECT_EQ(counts.loadRequests, 32u);
   EXPECT_EQ(counts.loadSectors, 32u * 16);
   EXPECT_EQ(counts.storeSectors, 32u * 16);
+  EXPECT_EQ(counts.loadLines, 32u * 4);
+  EXPECT_EQ(counts.storeLines, 32u * 4);
   EXPECT_EQ(counts.traffic[0].read, 16384u);
   EXPECT_EQ(counts.traffic[1].written, 16384u);
   EXPECT_EQ(counts.traffic[0].written + counts.traffic[1].read, 0u);
@@ -49,19 +51,31 @@ TEST_F(Counting, Copy) {
 
 TEST_F(Counting, StridedAccess) {
   Buffer<float> in(32 * 32, 1);
-  const std::vector<std::pair<int, uint64_t>> cases{{1, 4}, {2, 8}, {4, 16}, {8, 32}, {32, 32}};
-  for (auto [stride, sectors] : cases) { // 8 floats are a sector
+  struct Case {
+    int stride;
+    uint64_t sectors, lines;
+  };
+  // 8 floats are a sector, 32 a line.
+  for (auto [stride, sectors, lines] :
+       {Case{1, 4, 1}, Case{2, 8, 2}, Case{4, 16, 4}, Case{8, 32, 8}, Case{32, 32, 32}}) {
     launch = {}, allocations.clear();
     pass(in);
     run(kernel(1, "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd10, %r0, " + std::to_string(4 * stride) +
                       ";\nadd.s64 %rd11, %rd0, %rd10;\nld.global.f32 %f0, [%rd11];"));
     EXPECT_EQ(counts.loadSectors, sectors) << stride;
+    EXPECT_EQ(counts.loadLines, lines) << stride;
     EXPECT_EQ(counts.traffic[0].read, 128u);
   }
   // All lanes one word: one sector, but every lane's bytes count as read.
   run(kernel(1, "ld.global.f32 %f0, [%rd0];"));
   EXPECT_EQ(counts.loadSectors, 1u);
+  EXPECT_EQ(counts.loadLines, 1u);
   EXPECT_EQ(counts.traffic[0].read, 128u);
+  // Lanes the other way round, 16 bytes apart: 16 sectors of 4 lines.
+  run(kernel(1, "mov.u32 %r0, %tid.x;\nsub.s32 %r0, 31, %r0;\nmul.wide.u32 %rd10, %r0, 16;\n"
+                "add.s64 %rd11, %rd0, %rd10;\nld.global.f32 %f0, [%rd11];"));
+  EXPECT_EQ(counts.loadSectors, 16u);
+  EXPECT_EQ(counts.loadLines, 4u);
 }
 
 TEST_F(Counting, Reduction) {
@@ -127,6 +141,7 @@ TEST_F(Counting, TransposeWithConflicts) {
     EXPECT_EQ(counts.sharedWavefronts, 32 + 32 * column) << pitch;
     EXPECT_EQ(counts.loadSectors, 128u);
     EXPECT_EQ(counts.storeSectors, 128u);
+    EXPECT_EQ(counts.loadLines + counts.storeLines, 64u);
     // Fma: mul.wide and 2 mad. Alu: 2 cvta, mov, and, shr, 2 add, 2 shl.
     expectPipes(32 * 3, 32 * 9, 0, 32 * 6, 32 * 2);
   }
