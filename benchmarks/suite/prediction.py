@@ -4,10 +4,11 @@ A kernel's time is a launch, and the longest of
   issue, fma, alu, fp64, xu, tensor   instructions of the busiest multiprocessor through its units
   memory pipe                         wavefronts of shared memory, sectors of global memory and exchanges through its load/store unit
   l2, dram                            bytes of the whole grid
+  l2 lines                            parts of lines of 128 bytes that warps ask the L2 cache for
   latency                             rounds of blocks, each as long as a block takes that has a multiprocessor to itself: what waits for what
   blocks                              how fast a GPU begins them
 and, where few warps share a multiprocessor, a part of what is shorter of the units, memory and latency: warps wait for the one, then for the
-others. ASSUMPTIONS says what that leaves out. Constants of devices.json under `fitted` are of runs on an H200 and an H100 (docs/decisions/033, 037);
+others. ASSUMPTIONS says what that leaves out. Constants of devices.json under `fitted` are of runs on an H200 and an H100 (docs/decisions/033, 037, 041);
 `gpu-check --calibrate` replaces them.
 """
 
@@ -26,11 +27,11 @@ ASSUMPTIONS = """\
 - Units work at the same time, and so does memory, and nothing waits, where many warps share a multiprocessor; of fewer, the part that they are less adds
   the shorter ones of units, memory and latency. Dependences within a block are those of PTX with the latencies of an H100; no load goes before a store
   that may be to its address.
-- The L1 cache keeps what a block reads again if all resident blocks' lines fit beside shared memory, otherwise nothing.
+- The L1 cache keeps what a block read last, as much as resident blocks leave it beside shared memory. Warps of a block go side by side between barriers:
+  what one reads again there is as many times farther back as there are warps.
 - The L2 cache keeps the last buffers touched, up to 80 % of its size, across kernels; the least recently used goes first, before it what was read or
   written once for all (`ld.cs`, `st.cs`); what is written reaches memory when it is evicted. Other accesses to a buffer reach memory once a kernel, however often blocks read it.
-- L2 answers so many bytes a second. That it is asked for lines of 128 bytes, and takes as long for one sector of a line as for four, is left out: kernels
-  whose warps ask for parts of many lines take up to half as long again.
+- L2 answers so many bytes a second, and so many questions: an instruction of a warp asks once for each line of 128 bytes of which L1 lacks a sector.
 - Kernels of a branch run one after another; a launch in a graph and its ramp take the same time for all of them. Where a kernel is made ready while the
   one before it runs (programmatic dependent launch, since sm_90), that one is not a library's, and nothing of another branch is waited for, a launch
   takes `dependent_launch_us`.
@@ -111,6 +112,15 @@ def block_cycles(block, scale, gpu):
             "tensor": block["products"] * 16 * 8 * 16 / gpu["mma_fma"], "memory pipe": memory}
 
 
+def farther(reaches, kept):
+    """How many of the loads ask for what a cache of `kept` sectors has no more: reaches[k] last read it fewer than 2^k sectors ago, the last ones longer ago or never."""
+    missed = reaches[-1]
+    for kind, count in enumerate(reaches[:-1]):
+        least, beyond = (1 << kind) >> 1, 1 << kind
+        missed += count * min(1.0, max(0.0, (beyond - kept) / (beyond - least)))
+    return missed
+
+
 def kernel(step, gpu, cache=None):
     """A launch: microseconds, what limits it, and the numbers that say so."""
     blocks, grid = step["blocks"], max(1, step["grid"])
@@ -125,11 +135,10 @@ def kernel(step, gpu, cache=None):
     cycles = {unit: mean[unit] * (each - 1) + slowest[unit] for unit in mean}
     # Global memory.
     share = 1 / len(blocks) / counted
-    footprint = sum(read for block in blocks for read, _ in block["touched"]) * share
-    loads = sum(block["load_sectors"] for block in blocks) * share
-    stores = sum(block["store_sectors"] for block in blocks) * share
     l1 = gpu["l1_kib"] * 1024 - resident * (step["shared_bytes"] + RESERVED_SHARED)
-    l2_bytes = ((footprint if footprint * SECTOR * min(resident, each) <= l1 else loads) + stores) * grid * SECTOR
+    kept = max(0, l1) / min(resident, each) / SECTOR
+    l2_bytes = sum(farther(block["sector_reaches"], kept) + block["store_sectors"] for block in blocks) * share * grid * SECTOR
+    l2_lines = sum(farther(block["line_reaches"], kept) + block["store_lines"] for block in blocks) * share * grid
     cache = cache or L2(gpu)
     wanted = missed = 0
     written_before = cache.written_back
@@ -152,9 +161,10 @@ def kernel(step, gpu, cache=None):
     times = {unit: count / clock for unit, count in cycles.items()}
     units = max(times[unit] for unit in mean)
     times["l2"] = l2_bytes / gpu["l2_gbs"] / 1e3
+    times["l2 lines"] = l2_lines / gpu["l2_lines_ns"] / 1e3
     times["dram"] = dram / (gpu["dram_gbs"] * gpu["dram_efficiency"]) / 1e3
     times["blocks"] = grid * gpu["block_ns"] / 1e3
-    memory = max(times["l2"], times["dram"])
+    memory = max(times["l2"], times["l2 lines"], times["dram"])
     warps = min(resident, each) * -(-step["threads"] // 32)
     apart = 1 - min(1.0, warps / gpu["overlapping_warps"])
     turns = units, memory, times["latency"]
