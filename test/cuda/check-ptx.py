@@ -3,8 +3,8 @@
 
 The numbers of these kernels are compared in the golden and gradient cases; here every kernel that a model of the
 library launches is run with its checks: a model of each mixer and channel mixer, and with --long all of MAD's and those
-for long sequences, wide heads and many states, of which only some blocks of each launch are run. Needs NVRTC, and the
-environment in which the tests' driver stands for a GPU (test/CudaShim.cmake).
+for long sequences, wide heads and many states, of which only some blocks of each launch are run. Also models and operators
+with drawn sizes (test/support/drawn.py), more with --long. Needs NVRTC, and the environment in which the tests' driver stands for a GPU (test/CudaShim.cmake).
 
 usage: check-ptx.py BINARIES ROOT [--long]
 """
@@ -12,8 +12,12 @@ usage: check-ptx.py BINARIES ROOT [--long]
 import concurrent.futures
 import os
 import pathlib
+import random
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import drawn  # noqa: E402
 
 TARGET = os.environ.get("HYBRID_TEST_TARGET", "cuda:compute_90a")
 SMALL = "--batch 2 --length 64"
@@ -21,8 +25,10 @@ SMALL = "--batch 2 --length 64"
 OF_EACH_KIND = ["attention-moe", "gated-deltanet-swiglu", "gated-linear-attention-swiglu", "hyena-experts-swiglu", "hyena-swiglu", "mamba",
                 "multihead-hyena-swiglu", "rwkv", "rwkv6", "sliding-attention-swiglu"]
 IN_F32 = ["attention-moe", "hyena-swiglu", "mamba", "rwkv6", "gated-linear-attention-swiglu", "multihead-hyena-swiglu"]
-# Convolutions in two passes of memory.
-FURTHER = [("test/models/Inputs/rounded-mixers.hyb", "--model convolution_alone --batch 1 --length 4100 --precision bf16 --program vjp")]
+# Convolutions in two passes of memory, and as products whose panels are no power of two.
+FURTHER = [("test/models/Inputs/rounded-mixers.hyb", "--model convolution_alone --batch 1 --length 4100 --precision bf16 --program vjp"),
+           ("benchmarks/ops/gated_convolution.hyb", "--batch 8 --length 96 --set taps=96 --set channels=16 --precision bf16 --program vjp")]
+DRAWN = {"benchmarks/ops": (4, 120), "models/mad": (2, 60)}  # how many, and with --long
 LONG = [
     ("models/mad/mamba.hyb", "--batch 1 --length 4096"),
     ("models/mad/rwkv.hyb", "--batch 1 --length 4096"),
@@ -42,7 +48,7 @@ LONG = [
 BLOCKS = "4"  # of a row of the grid, in the long set
 
 
-def uses(root, is_long):
+def uses(binaries, root, is_long):
     for model in sorted((root / "models/mad").glob("*.hyb")):
         for precision in ("bf16", "f32"):
             if is_long or model.stem in (OF_EACH_KIND if precision == "bf16" else IN_F32):
@@ -52,6 +58,12 @@ def uses(root, is_long):
     for model, arguments in LONG if is_long else []:
         program = "vjp" if "benchmarks/ops" in model else "train"
         yield root / model, f"{arguments} --program {program}", {"HYBRID_PTX_BLOCKS": BLOCKS}
+    rng = random.Random(1)
+    for folder, rounds in DRAWN.items():
+        for model, batch, length, settings in drawn.models(rng, binaries, drawn.sources(root / folder), rounds[is_long]):
+            program = "train" if folder.startswith("models") else "update" if model.stem == "adamw" else "vjp"
+            words = [f"--batch {batch} --length {length}", *(f"--set {setting}" for setting in settings), f"--precision {rng.choice(('bf16', 'f32'))}"]
+            yield model, f"{' '.join(words)} --program {program}", {}
 
 
 def run(binaries, model, arguments, environment):
@@ -63,7 +75,7 @@ def run(binaries, model, arguments, environment):
 
 def main():
     binaries, root = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    all_uses = list(uses(root, "--long" in sys.argv))
+    all_uses = list(uses(binaries, root, "--long" in sys.argv))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         complaints = list(filter(None, pool.map(lambda use: run(binaries, *use), all_uses)))
     print(*complaints, sep="\n")

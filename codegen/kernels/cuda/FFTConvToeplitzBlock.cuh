@@ -277,11 +277,12 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   }
 
   /// Whether a place of it is one of the 8 sequences, and of the `count` that there are.
-  template <int threads, int columns> HYBRID_DEVICE static bool isPlace(int sequence) {
-    return columns * rows % (threads / threadsOfPlace) == 0 || sequence < rows;
+  template <int threads, int columns, int atOnce> HYBRID_DEVICE static bool isPlace(int sequence) {
+    return columns * rows % (threads / threadsOfPlace * atOnce) == 0 || sequence < rows;
   }
-  template <int threads, int columns> HYBRID_DEVICE static bool exists(int sequence, int count) {
-    return isPlace<threads, columns>(sequence) && (isWhole || sequence < count);
+  template <int threads, int columns, int atOnce>
+  HYBRID_DEVICE static bool exists(int sequence, int count) {
+    return isPlace<threads, columns, atOnce>(sequence) && (isWhole || sequence < count);
   }
 
   /// Of the 8 sequences from `sequence` on x, times a gate if there is one, becomes signal `index`:
@@ -300,13 +301,13 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
           typename Gate::template Positions<span> gates[atOnce];
           HYBRID_UNROLL
           for (int k = 0; k < atOnce; ++k) {
-            const bool isThere = exists<threads, columns>(b[k], count);
+            const bool isThere = exists<threads, columns, atOnce>(b[k], count);
             x.load(values[k], b[k], span * column[k], isThere);
             gate.load(gates[k], b[k], span * column[k], hasGate && isThere);
           }
           HYBRID_UNROLL
           for (int k = 0; k < atOnce; ++k) {
-            if (!isPlace<threads, columns>(b[k]))
+            if (!isPlace<threads, columns, atOnce>(b[k]))
               continue;
             const int t = span * column[k];
             uint32_t *words = panel(to, t / panelSize) + t % panelSize / 2 + b[k] * signalStride;
@@ -324,7 +325,7 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
               if constexpr (isShort && !(isWhole && padded == length)) // else there is a bias
                 HYBRID_UNROLL
               for (int p = 0; p < span; ++p)
-                if (!exists<threads, columns>(b[k], count) || !isPosition(t + p))
+                if (!exists<threads, columns, atOnce>(b[k], count) || !isPosition(t + p))
                   product[p] = 0.0f;
               Pack<uint32_t, span / 2> packed;
               HYBRID_UNROLL
@@ -347,12 +348,12 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
           Operands values[atOnce];
           HYBRID_UNROLL
           for (int k = 0; k < atOnce; ++k)
-            if (exists<threads, padded / span>(b[k], count) && isPosition(span * column[k]))
+            if (exists<threads, padded / span, atOnce>(b[k], count) && isPosition(span * column[k]))
               load(values[k], b[k], span * column[k]);
           HYBRID_UNROLL
           for (int k = 0; k < atOnce; ++k)
             if (const int t = span * column[k];
-                exists<threads, padded / span>(b[k], count) && isPosition(t))
+                exists<threads, padded / span, atOnce>(b[k], count) && isPosition(t))
               use(values[k], b[k], t,
                   t / panelSize * static_cast<int>(panelWords(P)) + t % panelSize +
                       b[k] * resultStride);
