@@ -27,8 +27,7 @@ ASSUMPTIONS = """\
 - Units work at the same time, and so does memory, and nothing waits, where many warps share a multiprocessor; of fewer, the part that they are less adds
   the shorter ones of units, memory and latency. Dependences within a block are those of PTX with the latencies of an H100; no load goes before a store
   that may be to its address.
-- The L1 cache keeps what a block read last, as much as resident blocks leave it beside shared memory. Warps of a block go side by side between barriers:
-  what one reads again there is as many times farther back as there are warps.
+- The L1 cache keeps what a block read last, as much as resident blocks leave it beside shared memory. Warps of a block take turns, 32 instructions each.
 - The L2 cache keeps the last buffers touched, up to 80 % of its size, across kernels; the least recently used goes first, before it what was read or
   written once for all (`ld.cs`, `st.cs`); what is written reaches memory when it is evicted. Other accesses to a buffer reach memory once a kernel, however often blocks read it.
 - L2 answers so many bytes a second, and so many questions: an instruction of a warp asks once for each line of 128 bytes of which L1 lacks a sector.
@@ -113,12 +112,11 @@ def block_cycles(block, scale, gpu):
 
 
 def farther(reaches, kept):
-    """How many of the loads ask for what a cache of `kept` sectors has no more: reaches[k] last read it fewer than 2^k sectors ago, the last ones longer ago or never."""
-    missed = reaches[-1]
-    for kind, count in enumerate(reaches[:-1]):
-        least, beyond = (1 << kind) >> 1, 1 << kind
-        missed += count * min(1.0, max(0.0, (beyond - kept) / (beyond - least)))
-    return missed
+    """How many of the loads ask for what a cache of `kept` sectors has no more. reaches: how many last read it 0, 1, 2, 3, 4, 5, 6, 7, 8 to 9, 10 to 11,
+    12 to 13, 14 to 15, 16 to 19, ... other sectors ago, the last ones longer ago or never."""
+    first = lambda kind: kind if kind < 4 else (4 + kind % 4) << (kind // 4 - 1)
+    return reaches[-1] + sum(count * min(1.0, max(0.0, (first(kind + 1) - kept) / (first(kind + 1) - first(kind))))
+                             for kind, count in enumerate(reaches[:-1]) if count)
 
 
 def kernel(step, gpu, cache=None):

@@ -395,7 +395,9 @@ struct Transform {
   }
 
   /// The last stage back; store(t, lane, value, operands(t, lane)) takes the point t. `together`:
-  /// operands that are loaded at a time; all of the next round's where there is room. No barrier.
+  /// operands that are loaded at a time; all of the next round's where there is room. The last
+  /// round comes first: what load() read last, and may be an operand here, is still in the L1
+  /// cache. No barrier.
   template <int together, typename Operands, typename Store>
   HYBRID_DEVICE void store(Operands operands, Store store) const {
     constexpr int radix = firstRadix, stride = firstStride;
@@ -423,7 +425,7 @@ struct Transform {
     const unsigned first = threadIdx.x;
     if constexpr (loadsAtOnce) {
       HYBRID_UNROLL
-      for (int round = 0; round < firstRounds; ++round)
+      for (int round = firstRounds - 1; round >= 0; --round)
         lastStage(first + static_cast<unsigned>(round * threads), round);
     } else if constexpr (together >= radix && isRoomAhead(2 * sizeof(Loaded))) {
       Loaded loaded[2][radix];
@@ -433,12 +435,12 @@ struct Transform {
         for (int a = 0; a < radix; ++a)
           loaded[round % 2][a] = operands(part.place + stride * a, part.lane);
       };
-      request(0);
+      request(firstRounds - 1);
       HYBRID_UNROLL
-      for (int round = 0; round < firstRounds; ++round) {
+      for (int round = firstRounds - 1; round >= 0; --round) {
         const Part part(first + static_cast<unsigned>(round * threads));
-        if (round + 1 < firstRounds)
-          request(round + 1);
+        if (round > 0)
+          request(round - 1);
         Value v[radix];
         make(part, round, v);
         HYBRID_UNROLL
@@ -447,8 +449,10 @@ struct Transform {
       }
     } else {
       HYBRID_NO_UNROLL
-      for (unsigned index = first; index < firstParts; index += threads)
-        lastStage(index, 0);
+      for (int round = firstRounds - 1; round >= 0; --round)
+        if (const unsigned index = first + static_cast<unsigned>(round * threads);
+            firstParts % threads == 0 || index < firstParts)
+          lastStage(index, 0);
     }
   }
   /// store(t, lane, value) takes the point t.

@@ -278,12 +278,13 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, X xBuffer, const T *spectrum, c
           const Channels gate(gateIn, row, P.gateInStride, channel);
           const Channels outGate(gateOut, row, P.gateOutStride, channel);
           const Channels upstream(dy, row, P.yStride, channel);
-          run.load(
-              signal, [&](int t, int lane) { return gated<P.hasGateIn>(in, gate, t, lane); },
-              [](const auto &of) { return of.product(); });
+          // First what is read once: the L1 cache keeps the rest for the end.
           run.load(
               cotangent,
               [&](int t, int lane) { return gated<P.hasGateOut>(upstream, outGate, t, lane); },
+              [](const auto &of) { return of.product(); });
+          run.load(
+              signal, [&](int t, int lane) { return gated<P.hasGateIn>(in, gate, t, lane); },
               [](const auto &of) { return of.product(); });
           signal.forward();
           cotangent.forward();

@@ -221,12 +221,13 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
     const int64_t sequence = block.firstRow + step * Block::rows;
     if (P.batch % rowsOfSplit(P) != 0 && sequence >= block.endRow)
       break;
-    block.template loadSignal<P.hasGateIn != 0, threads, most>(
-        0, sequence, block.template operand<0>(x, sequence),
-        block.template operand<1>(gateIn, sequence));
+    // First what is read once: the L1 cache keeps the rest for the end.
     block.template loadSignal<P.hasGateOut != 0, threads, most>(
         1, sequence, block.activation(dy, sequence, P.yStride),
         block.template operand<2>(gateOut, sequence));
+    block.template loadSignal<P.hasGateIn != 0, threads, most>(
+        0, sequence, block.template operand<0>(x, sequence),
+        block.template operand<1>(gateIn, sequence));
     blockBarrier();
     correlation.add(cotangent, signal, warp);
     blockBarrier(); // both warps of a channel have read its signals

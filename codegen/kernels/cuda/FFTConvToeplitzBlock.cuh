@@ -255,12 +255,14 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
     }
   }
 
-  /// body<atOnce>(columns, sequences) for `columns` columns of the 8 sequences of a step, of which
-  /// a thread takes `atOnce` together, up to `most`: columns[i] of sequences[i].
-  template <int threads, int most, int columns, typename Body>
+  /// body<atOnce>(columns, sequences), from the last places on if `backwards`, for `columns`
+  /// columns of the 8 sequences of a step, of which a thread takes `atOnce` together, up to `most`:
+  /// columns[i] of sequences[i].
+  template <int threads, int most, int columns, bool backwards, typename Body>
   HYBRID_DEVICE static void forEachPlace(Body body) {
     constexpr int step = threads / threadsOfPlace, places = columns * rows,
-                  each = (places + step - 1) / step, atOnce = each < most ? each : most;
+                  each = (places + step - 1) / step, atOnce = each < most ? each : most,
+                  last = (each + atOnce - 1) / atOnce * atOnce - 1;
     const auto place =
         static_cast<unsigned>(inRegister(static_cast<int>(threadIdx.x / threadsOfPlace)));
     HYBRID_NO_UNROLL
@@ -268,7 +270,8 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
       int column[atOnce], sequence[atOnce];
       HYBRID_UNROLL
       for (int k = 0; k < atOnce; ++k) {
-        const unsigned at = place + static_cast<unsigned>((first + k) * step);
+        const int number = backwards ? last - first - k : first + k;
+        const unsigned at = place + static_cast<unsigned>(number * step);
         column[k] = static_cast<int>(at % columns);
         sequence[k] = static_cast<int>(at / columns);
       }
@@ -295,7 +298,7 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
                   columns = padded / span;
     const int count = hasChannel(threadChannel()) ? static_cast<int>(endRow - sequence) : 0;
     uint32_t *to = signal(index, threadSlot());
-    forEachPlace<threads, together, columns>(
+    forEachPlace<threads, together, columns, false>(
         [&]<int atOnce>(const int (&column)[atOnce], const int (&b)[atOnce]) {
           typename X::template Positions<span> values[atOnce];
           typename Gate::template Positions<span> gates[atOnce];
@@ -338,12 +341,13 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   }
 
   /// use(operands, b, t, place among results) for `span` positions from t on of what the 8
-  /// sequences from `sequence` on have, behind load(operands, b, t). The places of a thread's
-  /// channels are channelWords() apart.
+  /// sequences from `sequence` on have, behind load(operands, b, t), the last first: what
+  /// loadSignal() read last, and may be an operand here, is still in the L1 cache. The places of a
+  /// thread's channels are channelWords() apart.
   template <int span, int threads, int most, typename Operands, typename Load, typename Use>
   HYBRID_DEVICE void forEachResult(int64_t sequence, Load load, Use use) const {
     const int count = hasChannel(threadChannel()) ? static_cast<int>(endRow - sequence) : 0;
-    forEachPlace<threads, most, padded / span>(
+    forEachPlace<threads, most, padded / span, true>(
         [&]<int atOnce>(const int (&column)[atOnce], const int (&b)[atOnce]) {
           Operands values[atOnce];
           HYBRID_UNROLL

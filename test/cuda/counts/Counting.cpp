@@ -47,6 +47,7 @@ ptx::Machine countingMachine(ptx::Machine::FindAllocation findAllocation) {
   ptx::Machine machine(std::move(findAllocation));
   machine.options.races = false;
   machine.options.footprints = machine.options.timeline = machine.options.reuse = true;
+  machine.options.turn = 32; // as on a GPU all warps read a little at a time
   machine.options.mostInstructions = 500'000'000;
   return machine;
 }

@@ -18,7 +18,7 @@ def step(**changes):
     """1320 blocks, 10 a multiprocessor, that read and write 1 MiB each."""
     sectors = MIB // 32
     block = {"fma": 0, "alu": 0, "fp64": 0, "xu": 0, "lsu": 0, "tensor": 0, "control": 0, "load_sectors": sectors, "store_sectors": sectors, "store_lines": sectors // 4,
-             "sector_reaches": [0] * 14 + [sectors], "line_reaches": [0] * 14 + [sectors // 4],
+             "sector_reaches": [0] * 48 + [sectors], "line_reaches": [0] * 48 + [sectors // 4],
              "load_requests": sectors // 16, "store_requests": sectors // 16, "shared_wavefronts": 0, "shared_requests": 0, "products": 0, "barriers": 0,
              "alone": [1000, 2000], "touched": [[sectors, 0], [0, sectors]], **changes}
     return {"kind": "kernel", "op": "copy", "location": "", "kernel": "copy", "grid": 1320, "threads": 256, "shared_bytes": 0, "registers": {"sm_90a": 32},
@@ -62,20 +62,20 @@ def limits():
 def lines():
     """A sector of each line takes L2 as long as the whole line."""
     sectors = MIB // 32
-    many = prediction.kernel(step(line_reaches=[0] * 14 + [sectors]), H100)
+    many = prediction.kernel(step(line_reaches=[0] * 48 + [sectors]), H100)
     near(many["times"]["l2 lines"], 1320 * (sectors + sectors / 4) / H100["l2_lines_ns"] / 1e3)
     near(many["times"]["l2"], prediction.kernel(step(), H100)["times"]["l2"])
 
 
 def what_l1_keeps():
-    reaches = [1, 10, 100, 1000, 10000]  # 0, 1, 2 to 3, 4 to 7 sectors ago, or longer
-    assert [prediction.farther(reaches, kept) for kept in (0, 1, 2, 4, 6, 8, 99)] == [11111, 11110, 11100, 11000, 10500, 10000, 10000]
-    # 31 KiB for each of 8 blocks: 992 sectors, of which 512 to 1023 ago are some.
+    reaches = [0] * 8 + [4, 80, 1000]  # 8 to 9 and 10 to 11 sectors ago, or longer
+    assert [prediction.farther(reaches, kept) for kept in (0, 8, 9, 10, 10.5, 12, 99)] == [1084, 1084, 1082, 1080, 1060, 1000, 1000]
+    # 31 KiB for each of 8 blocks: 992 sectors. Kind 35 is 896 to 1023 sectors ago.
     sectors = MIB // 32
-    again = prediction.kernel(step(sector_reaches=[0] * 9 + [sectors] + [0] * 5), H100)
+    again = prediction.kernel(step(sector_reaches=[0] * 34 + [sectors] + [0] * 14), H100)
     near(again["times"]["l2"], 1320 * sectors * 32 / H100["l2_gbs"] / 1e3)
-    part = prediction.kernel(step(sector_reaches=[0] * 10 + [sectors] + [0] * 4), H100)
-    near(part["times"]["l2"], 1320 * sectors * (1 + (1024 - 992) / 512) * 32 / H100["l2_gbs"] / 1e3)
+    part = prediction.kernel(step(sector_reaches=[0] * 35 + [sectors] + [0] * 13), H100)
+    near(part["times"]["l2"], 1320 * sectors * (1 + (1024 - 992) / 128) * 32 / H100["l2_gbs"] / 1e3)
 
 
 def scaled_by_machine_code():
@@ -93,7 +93,7 @@ def turns():
     near(few["us"], begin + few["times"]["issue"] + (1 - 16 / 40) * (few["times"]["dram"] + few["times"]["latency"]))
     many = prediction.kernel(step(fma=1_000_000), H100)
     near(many["us"], begin + many["times"]["issue"])
-    small = prediction.kernel({**step(load_sectors=0, store_sectors=0, store_lines=0, sector_reaches=[0] * 15, line_reaches=[0] * 15, load_requests=0, store_requests=0, touched=[[0, 0], [0, 0]], alone=[10, 10]),
+    small = prediction.kernel({**step(load_sectors=0, store_sectors=0, store_lines=0, sector_reaches=[0] * 49, line_reaches=[0] * 49, load_requests=0, store_requests=0, touched=[[0, 0], [0, 0]], alone=[10, 10]),
                                "grid": 131072, "threads": 32}, H100)
     assert small["limit"] == "blocks"
     near(small["us"], begin + 131072 * 1.2e-3)
@@ -119,7 +119,7 @@ def cache():
 def branches():
     """Small kernels overlap, large ones only in their launches; what waits, waits."""
     launch, dependent, ramp = H100["launch_us"], H100["dependent_launch_us"], H100["ramp_us"]
-    nothing = {"load_sectors": 0, "store_sectors": 0, "store_lines": 0, "sector_reaches": [0] * 15, "line_reaches": [0] * 15, "load_requests": 0, "store_requests": 0,
+    nothing = {"load_sectors": 0, "store_sectors": 0, "store_lines": 0, "sector_reaches": [0] * 49, "line_reaches": [0] * 49, "load_requests": 0, "store_requests": 0,
                "touched": [[0, 0], [0, 0]]}
     small = {**step(alone=[1830 * 50, 1830 * 50], **nothing), "grid": 264}  # 50 us on a quarter of the places
     large = {**small, "grid": 132 * 8}

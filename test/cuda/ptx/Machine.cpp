@@ -184,11 +184,15 @@ static void runBlock(Block &block, std::vector<Warp> &warps, uint32_t &interval)
   const Program &program = *block.program;
   Instruction last = program.instructions.back();
   while (!block.stopped) {
-    size_t done = 0;
-    for (size_t i = 0; i < warps.size() && !block.stopped; ++i) {
-      Warp &warp = warps[block.options->reversed ? warps.size() - 1 - i : i];
-      warp.run(program);
-      done += warp.isDone();
+    size_t done = 0, waiting = 0;
+    while (done + waiting < warps.size() && !block.stopped) {
+      done = waiting = 0;
+      for (size_t i = 0; i < warps.size() && !block.stopped; ++i) {
+        Warp &warp = warps[block.options->reversed ? warps.size() - 1 - i : i];
+        if (!warp.isDone() && !warp.waits)
+          warp.run(program, block.options->turn);
+        done += warp.isDone(), waiting += warp.waits;
+      }
     }
     if (done == warps.size() || block.stopped)
       return;
@@ -202,6 +206,8 @@ static void runBlock(Block &block, std::vector<Warp> &warps, uint32_t &interval)
       return block.stop(Finding::Kind::Barrier, last,
                         "some threads of a block wait, others have returned");
     block.now.interval = ++interval;
+    for (Warp &warp : warps)
+      warp.waits = false;
     if (!block.options->timeline)
       continue;
     const Cycles when = slowest(warps, &Timeline::arrived);

@@ -87,6 +87,8 @@ struct Options {
   size_t mostFindings = 8; ///< of a launch
   uint64_t mostInstructions = 20'000'000'000; ///< of warps, of a launch
   bool reversed = false;                      ///< the order of blocks and warps
+  /// Instructions of a warp before it is another one's turn.
+  uint64_t turn = UINT64_MAX;
 };
 
 /// Kernels of a PTX text, with the module's variables.

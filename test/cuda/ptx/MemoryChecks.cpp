@@ -94,8 +94,6 @@ static const Region *regionOf(const Block &block, Sources sources, uint64_t begi
 /// How far back a block has read what a warp loads; a line as far as the farthest of its sectors.
 static void countReuse(Warp &warp, const uint64_t *sectors, size_t count) {
   Block &block = *warp.block;
-  block.reuse.begin(warp.number, (block.launch->threads + warpLanes - 1) / warpLanes,
-                    block.now.interval);
   size_t ofLine = 0;
   for (size_t i = 0; i < count; ++i) {
     const size_t reach = block.reuse.read(sectors[i]);

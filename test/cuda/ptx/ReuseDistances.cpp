@@ -7,6 +7,13 @@ namespace hybrid::ptx {
 
 constexpr uint32_t mostTimes = 1u << 16;
 
+size_t reachOf(uint64_t distance) {
+  if (distance < 4)
+    return static_cast<size_t>(distance);
+  const auto bits = static_cast<size_t>(std::bit_width(distance));
+  return std::min(4 * (bits - 2) + (distance >> (bits - 3) & 3), reachCount - 1);
+}
+
 void ReuseDistances::clear() {
   last.clear();
   counts.assign(mostTimes + 1, 0);
@@ -27,32 +34,32 @@ uint32_t ReuseDistances::sum(uint32_t time) const {
 
 /// Times begin anew, with what a cache can still hold.
 void ReuseDistances::forgetOldest() {
-  std::vector<std::pair<uint64_t, Last>> kept(last.begin(), last.end());
-  std::sort(kept.begin(), kept.end(),
-            [](const auto &a, const auto &b) { return a.second.time > b.second.time; });
-  kept.resize(std::min<size_t>(kept.size(), 1u << reachBits));
+  std::vector<std::pair<uint32_t, uint64_t>> kept;
+  for (auto [sector, time] : last)
+    kept.emplace_back(time, sector);
+  std::sort(kept.begin(), kept.end());
+  const size_t most = size_t{1} << reachBits;
+  kept.erase(kept.begin(), kept.end() - static_cast<long>(std::min(kept.size(), most)));
   clear();
-  for (auto one = kept.rbegin(); one != kept.rend(); ++one) {
-    one->second.time = now;
-    last.insert(*one);
+  for (auto [time, sector] : kept) {
+    last.emplace(sector, now);
     add(now++, 1);
   }
 }
 
 size_t ReuseDistances::read(uint64_t sector) {
-  if (counts.empty() || now == mostTimes)
-    counts.empty() ? clear() : forgetOldest();
+  if (counts.empty())
+    clear();
+  if (now == mostTimes)
+    forgetOldest();
   size_t kind = reachCount - 1;
   auto [found, isNew] = last.try_emplace(sector);
-  Last &before = found->second;
+  uint32_t &time = found->second;
   if (!isNew) {
-    uint64_t distance = sum(now) - sum(before.time + 1);
-    if (before.warp == warp && before.interval == interval)
-      distance *= warps;
-    kind = std::min<size_t>(static_cast<size_t>(std::bit_width(distance)), kind);
-    add(before.time, UINT32_MAX); // 1 less
+    kind = reachOf(sum(now) - sum(time + 1));
+    add(time, UINT32_MAX); // 1 less
   }
-  before = {now, interval, warp};
+  time = now;
   add(now++, 1);
   return kind;
 }

@@ -76,12 +76,12 @@ bool Warp::branch(const Instruction &in, uint32_t taken) {
   return true;
 }
 
-void Warp::run(const Program &program) {
+void Warp::run(const Program &program, uint64_t most) {
   waits = false;
   Block &here = *block;
   Counts &counts = *here.counts;
   leaveFinishedPaths();
-  while (!paths.empty() && !here.stopped) {
+  for (uint64_t ran = 0; ran < most && !paths.empty() && !here.stopped; ++ran) {
     Path &path = paths.back();
     if (here.options->profile)
       ++counts.executed[path.next];

@@ -62,8 +62,8 @@ struct Warp {
   bool requireTogether(const Instruction &in, uint32_t mask, uint32_t members);
 
   void begin(const Program &program, int threads);
-  /// Until it returns, waits at a barrier, or the launch stops.
-  void run(const Program &program);
+  /// Until it returns, waits at a barrier, has run `most` instructions, or the launch stops.
+  void run(const Program &program, uint64_t most);
   bool isDone() const { return paths.empty(); }
 
 private:
