@@ -395,9 +395,9 @@ struct Transform {
   }
 
   /// The last stage back; store(t, lane, value, operands(t, lane)) takes the point t. `together`:
-  /// operands that are loaded at a time; all of the next round's where there is room. The last
-  /// round comes first: what load() read last, and may be an operand here, is still in the L1
-  /// cache. No barrier.
+  /// operands that are loaded at a time; all of the next round's where there is room. Of few
+  /// rounds the last comes first: what load() read last, and may be an operand here, is still in
+  /// the L1 cache. No barrier.
   template <int together, typename Operands, typename Store>
   HYBRID_DEVICE void store(Operands operands, Store store) const {
     constexpr int radix = firstRadix, stride = firstStride;
@@ -449,10 +449,8 @@ struct Transform {
       }
     } else {
       HYBRID_NO_UNROLL
-      for (int round = firstRounds - 1; round >= 0; --round)
-        if (const unsigned index = first + static_cast<unsigned>(round * threads);
-            firstParts % threads == 0 || index < firstParts)
-          lastStage(index, 0);
+      for (unsigned index = first; index < firstParts; index += threads)
+        lastStage(index, 0);
     }
   }
   /// store(t, lane, value) takes the point t.
