@@ -86,8 +86,8 @@ std::unique_ptr<Image> Image::load(std::string_view text, std::string &complaint
     image->storage.push_back(std::make_unique<std::byte[]>(variable.bytes + most));
     uint64_t address =
         (reinterpret_cast<uint64_t>(image->storage.back().get()) + most - 1) / most * most;
-    std::memcpy(reinterpret_cast<void *>(address), variable.content.data(),
-                variable.content.size());
+    std::copy_n(variable.content.data(), variable.content.size(),
+                reinterpret_cast<decltype(variable.content)::value_type *>(address));
     image->extents.push_back({address, variable.bytes, 0});
     image->addresses[variable.name] = address;
   }
