@@ -97,13 +97,11 @@ constexpr Case surroundings[] = {
 TEST(ToeplitzConv, AgreesWithAndWithoutGatesAndSkip) { checkAll<surroundings>(); }
 
 // A thread has several channels of a position.
-constexpr Case aligned[] = {{8, 128, 16, 128, 1, 1, 1, 1, 8, 16},
-                            {16, 96, 16, 96, 2, 1, 1, 1, 8, 16},
-                            {16, 67, 8, 67, 2, 1, 1, 1, 8},
-                            {11, 67, 32, 67, 2, 1, 1, 1, 8, 16},
-                            {3, 256, 16, 256, 1, 0, 1, 0, 8},
-                            {5, 16, 24, 9, 3, 1, 0, 1, 8},
-                            {1, 1, 8, 1, 1, 1, 0, 0, 8}};
+constexpr Case aligned[] = {
+    {8, 128, 16, 128, 1, 1, 1, 1, 8, 16}, {16, 96, 16, 96, 2, 1, 1, 1, 8, 16},
+    {16, 67, 8, 67, 2, 1, 1, 1, 8},       {11, 67, 32, 67, 2, 1, 1, 1, 8, 16},
+    {3, 256, 16, 256, 1, 0, 1, 0, 8},     {5, 16, 24, 9, 3, 1, 0, 1, 8},
+    {1, 1, 8, 1, 1, 1, 0, 0, 8}};
 TEST(ToeplitzConv, AgreesForAlignedChannels) { checkAll<aligned>(); }
 
 /// Operands that are channels of a short convolution: gateOut, then gateIn, then x, behind `before`
