@@ -8,7 +8,7 @@ A kernel's time is a launch, and the longest of
   latency                             rounds of blocks, each as long as a block takes that has a multiprocessor to itself: what waits for what
   blocks                              how fast a GPU begins them
 and, where few warps share a multiprocessor, a part of what is shorter of the units, memory and latency: warps wait for the one, then for the
-others. ASSUMPTIONS says what that leaves out. Constants of devices.json under `fitted` are of runs on an H200 and an H100 (docs/decisions/033, 037, 041);
+others. ASSUMPTIONS says what that leaves out. Constants of devices.json under `fitted` are of runs on an H200 and an H100 (docs/decisions/033, 037);
 `gpu-check --calibrate` replaces them.
 """
 

@@ -61,7 +61,7 @@ def uses(binaries, root, is_long):
     rng = random.Random(1)
     for folder, rounds in DRAWN.items():
         for model, batch, length, settings in drawn.models(rng, binaries, drawn.sources(root / folder), rounds[is_long]):
-            program = "train" if folder.startswith("models") else "update" if model.stem == "adamw" else "vjp"
+            program = "vjp" if folder == "benchmarks/ops" else "train"
             words = [f"--batch {batch} --length {length}", *(f"--set {setting}" for setting in settings), f"--precision {rng.choice(('bf16', 'f32'))}"]
             yield model, f"{' '.join(words)} --program {program}", {}
 
