@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/ColumnsProduct.h"
 #include "codegen/kernels/RowsProduct.h"
 
 namespace hybrid {
@@ -14,7 +15,8 @@ struct GroupedLinearParams {
   int64_t rows, groups, inputs, outputs, transposed;
   int64_t splits;    // equal parts of a group's rows, whose gradients are summed apart
   int64_t bf16;      // products of operands rounded to bf16; else as exact as the element type
-  int64_t alignment; // elements, 1, 2 or 4, that inputs and outputs are multiples of
+  int64_t alignment; // elements, 1, 2 or 4, that inputs, outputs and places of buffers are
+                     // multiples of
   int64_t rowTile, columnTile; // multiples of 32
   HYBRID_FIELDS(rows, groups, inputs, outputs, transposed, splits, bf16, alignment, rowTile,
                 columnTile)
@@ -39,12 +41,15 @@ constexpr int64_t groupedLinearGradItems(const GroupedLinearParams &p) {
   return p.splits * p.groups * ceilDiv(p.outputs, p.rowTile) * ceilDiv(p.inputs, p.columnTile);
 }
 
-/// Two sets of tiles: one is computed with while the other is filled.
-template <typename T> constexpr int64_t groupedLinearGradShared(const GroupedLinearParams &p) {
-  constexpr int64_t size = sizeof(T), depth = groupedLinearDepth;
-  const Products products = productsOf<T>(p.bf16);
-  return 2 * (tileBytes(products, size, depth, p.rowTile) +
-              tileBytes(products, size, depth, p.columnTile));
+/// Of the gradient.
+constexpr ColumnsProductParams columnsProductOf(const GroupedLinearParams &p) {
+  return {p.bf16,
+          groupedLinearDepth,
+          p.rowTile,
+          p.columnTile,
+          p.outputs % p.rowTile == 0,
+          p.inputs % p.columnTile == 0,
+          p.alignment % 4 == 0};
 }
 
 } // namespace cuda
@@ -95,7 +100,7 @@ struct GroupedLinear : KernelOf<GroupedLinearParams, "grouped_linear"> {
 struct GroupedLinearGrad : KernelOf<GroupedLinearParams, "grouped_linear_grad", 3> {
   HYBRID_ACTIVATIONS(0, 1)
   HYBRID_ON_CUDA(cuda::groupedLinearGradItems(p), cuda::threads(p),
-                 cuda::groupedLinearGradShared<T>(p))
+                 cuda::columnsProductShared<T>(cuda::columnsProductOf(p)))
 };
 
 } // namespace hybrid

@@ -147,7 +147,10 @@ struct ProductChainTiles {
       if (p.rowTile > 32 && ceilDiv(p.rows, p.rowTile) < 100)
         continue;
       for (p.chunk = 64; p.chunk >= 32; p.chunk /= 2) {
-        p.columnWarps = p.rowTile < 128 && p.chunk == 64 && p.outputs > 32 ? 4 : 2;
+        // More warps hide more of what each waits for, where none has its rows in registers for
+        // all columns.
+        const bool isWide = p.chunk == 64 && p.outputs > 32;
+        p.columnWarps = isWide && (p.rowTile < 128 || p.inputs1 != 0) ? 4 : 2;
         if (p.inner % p.chunk == 0 && cuda::productChainShared(p) <= sharedBytes)
           return p;
       }

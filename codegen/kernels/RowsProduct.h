@@ -21,9 +21,9 @@ constexpr int threads(const RowsProductParams &p) {
   return static_cast<int>(p.rowTile / 32 * (p.columnTile / 32) * 32);
 }
 /// Elements from one row of sums to the next on their way to memory: packs of fragments, of 2
-/// elements or transposed of 4, keep out of each other's banks.
+/// elements or, of transposed weights that are not bf16, of 4, keep out of each other's banks.
 constexpr int64_t rowsProductStagedStride(const RowsProductParams &p) {
-  return p.columnTile + (p.transposed ? 4 : 8);
+  return p.columnTile + (p.transposed && !p.bf16 ? 4 : 8);
 }
 /// Two sets of tiles, one to compute with while the other is filled; then the sums.
 template <typename T> constexpr int64_t rowsProductShared(const RowsProductParams &p) {

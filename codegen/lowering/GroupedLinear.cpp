@@ -42,7 +42,7 @@ template <> LogicalResult lower(GroupedLinearGradOp op, ProgramBuilder &program)
     program.groupedMatmul(dy, true, x, false, dw, offsets);
     return success();
   }
-  auto sizes = groupedSizes(x, dw.shape, false, program.device(), {x, dy});
+  auto sizes = groupedSizes(x, dw.shape, false, program.device(), {x, dy, dw});
   const GroupedLinearParams params = program.ask<GroupedLinearGradTiles>(x.element, sizes);
   const int64_t splits = params.splits;
   View partial = splits == 1 ? dw : program.temporary({splits, dw.elements()}, dw.element);

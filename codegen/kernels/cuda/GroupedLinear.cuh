@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/GroupedLinear.h"
-#include "codegen/kernels/cuda/RowsProduct.cuh"
+#include "codegen/kernels/cuda/ColumnsProduct.cuh"
 
 namespace hybrid::cuda {
 
@@ -78,85 +78,28 @@ HYBRID_DEVICE void groupedLinear(int64_t item, X xBuffer, const T *weight, const
 template <typename T, GroupedLinearParams P, typename X, typename Dy>
 HYBRID_DEVICE void groupedLinearGrad(int64_t item, X xBuffer, Dy dyBuffer, const int32_t *offsets,
                                      T *partial) {
-  constexpr Products products = productsOf<T>(P.bf16);
-  constexpr int rowTile = static_cast<int>(P.rowTile), columnTile = static_cast<int>(P.columnTile);
-  constexpr int depth = static_cast<int>(groupedLinearDepth), threadCount = threads(P);
-  constexpr int wide = packWidth<T, P.alignment>, rows = static_cast<int>(P.rows);
+  using Tile = ColumnsTimesRows<T, ElementOf<T, Dy>, ElementOf<T, X>, columnsProductOf(P),
+                                packWidth<T, P.alignment>>;
+  constexpr int rows = static_cast<int>(P.rows);
   constexpr int64_t columnTiles = ceilDiv(P.inputs, P.columnTile),
                     tilesOfRows = ceilDiv(P.outputs, P.rowTile);
-  using Left = TileProduct<products, T, rowTile, 4>;
-  using Right = TileProduct<products, T, columnTile, 4>;
-  using Element = typename Left::Element;
-  constexpr int leftElements = depth * Left::stride,
-                setElements = leftElements + depth * Right::stride;
-
-  const int firstColumn = static_cast<int>(item % columnTiles) * columnTile;
-  const int firstRow = static_cast<int>(item / columnTiles % tilesOfRows) * rowTile;
+  const int firstColumn = static_cast<int>(item % columnTiles) * Tile::columnTile;
+  const int firstRow = static_cast<int>(item / columnTiles % tilesOfRows) * Tile::rowTile;
   const int group = static_cast<int>(item / columnTiles / tilesOfRows % P.groups);
   const int split = static_cast<int>(item / columnTiles / tilesOfRows / P.groups);
   const int begin = minimum(maximum(offsets[group], 0), rows);
   const int end = minimum(maximum(offsets[group + 1], begin), rows);
   const int part = (end - begin + static_cast<int>(P.splits) - 1) / static_cast<int>(P.splits);
   const int first = begin + split * part, last = minimum(end, first + part);
-  const auto *x = readable<T>(xBuffer) + firstColumn;
-  const auto *dy = readable<T>(dyBuffer) + firstRow;
-
-  const int g = laneIndex() / 4, t = laneIndex() % 4;
-  const int warpRow = rowOfWarp<columnTile>(), warpColumn = columnOfWarp<columnTile>();
-  T sums[2][4][4];
-  clearFragments(sums[0]);
-  clearFragments(sums[1]);
-  auto sum = [&](int i, int block) -> T(&)[4] { return sums[i][block]; };
-
-  TileInFlight<ElementOf<T, Dy>, Left, depth, rowTile, wide, threadCount, true, false,
-               P.outputs % rowTile == 0>
-      left;
-  TileInFlight<ElementOf<T, X>, Right, depth, columnTile, wide, threadCount, true, false,
-               P.inputs % columnTile == 0>
-      right;
-  Element *sets = sharedMemory<Element>();
-  auto start = [&](int set, int row) {
-    left.start(sets + set * setElements, dy + row * P.outputs, P.outputs, last - row,
-               static_cast<int>(P.outputs) - firstRow);
-    right.start(sets + set * setElements + leftElements, x + row * P.inputs, P.inputs, last - row,
-                static_cast<int>(P.inputs) - firstColumn);
-    commitCopies();
-  };
-  auto finish = [&](int set) {
-    left.finish(sets + set * setElements);
-    right.finish(sets + set * setElements + leftElements);
-  };
-  if (first < last) {
-    start(0, first);
-    finish(0);
-  }
-  int set = 0;
-  HYBRID_NO_UNROLL
-  for (int row = first; row < last; row += depth) {
-    waitCopies<0>();
-    blockBarrier();
-    const bool more = row + depth < last;
-    if (more)
-      start(1 - set, row + depth);
-    const Element *leftTile = sets + set * setElements, *rightTile = leftTile + leftElements;
-    Right::template columnsTimesRows<Left, 2, 4, depth>(sum, leftTile + warpRow,
-                                                        rightTile + warpColumn);
-    set = 1 - set;
-    if (more)
-      finish(set);
-  }
-  T *to = partial + (split * P.groups + group) * P.outputs * P.inputs;
-  HYBRID_UNROLL
-  for (int i = 0; i < 2; ++i)
-    HYBRID_UNROLL
-  for (int block = 0; block < 4; ++block)
-    HYBRID_UNROLL
-  for (int e = 0; e < 4; ++e) {
-    const int row = firstRow + warpRow + Left::columnOf(2 * i + e / 2, g);
-    const int column = firstColumn + warpColumn + Right::columnOf(block, 2 * t + e % 2);
-    if (row < P.outputs && column < P.inputs)
-      to[row * P.inputs + column] = sums[i][block][e];
-  }
+  const int rowCount = static_cast<int>(P.outputs) - firstRow,
+            columnCount = static_cast<int>(P.inputs) - firstColumn;
+  Tile tile;
+  tile.multiply(sharedMemory<T>(), readable<T>(dyBuffer) + firstRow + first * P.outputs, P.outputs,
+                rowCount, readable<T>(xBuffer) + firstColumn + first * P.inputs, P.inputs,
+                columnCount, last - first);
+  tile.template store<P.inputs>(partial + (split * P.groups + group) * P.outputs * P.inputs +
+                                    firstRow * P.inputs + firstColumn,
+                                rowCount, columnCount);
 }
 
 } // namespace hybrid::cuda

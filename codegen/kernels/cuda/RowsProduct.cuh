@@ -19,11 +19,11 @@ template <typename T, typename Tile, int rows, int columns, int wide, int thread
           bool wholeRows, bool wholeColumns>
 struct TileInFlight {
   using Element = typename Tile::Element;
-  static constexpr int packs = rows * columns / wide;
+  static constexpr int packsOfRow = columns / wide, packs = rows * packsOfRow;
   static constexpr int count = (packs + threadCount - 1) / threadCount;
   static constexpr bool copies = sizeof(Element) == sizeof(T) && wide * sizeof(T) >= 4;
   static constexpr bool holds = several && !copies && count <= 8 && count * wide <= 16;
-  static constexpr int atOnce = holds || count < 2 ? count : copies ? 4 : 2;
+  static constexpr int atOnce = holds || count < 2 ? count : 2;
   Pack<Element, wide> held[holds ? count : 1]; // rounded already: half the registers
   const T *from;
   int64_t stride;
@@ -34,22 +34,34 @@ struct TileInFlight {
                            int matrixColumns) {
     from = matrix, stride = matrixStride, rowCount = matrixRows, columnCount = matrixColumns;
     if constexpr (copies) {
+      constexpr int bytes = wide * static_cast<int>(sizeof(T));
+      // One address of each memory: where rows and threads fit, what a thread copies is at
+      // constants behind them.
+      constexpr bool fits = threadCount % packsOfRow == 0 || packsOfRow % threadCount == 0;
+      const int thread = static_cast<int>(threadIdx.x), row = thread / packsOfRow,
+                column = thread % packsOfRow * wide;
+      const T *first = from + row * stride + column;
+      Element *to = tile + row * Tile::stride + column;
+      constexpr int together = count > 4 && 4 * threadCount % packsOfRow == 0 ? 4 : count,
+                    step = together * threadCount / packsOfRow; // rows
       HYBRID_NO_UNROLL
-      for (int first = 0; first < count; first += atOnce)
+      for (int done = 0; done < count; done += together) {
         HYBRID_UNROLL
-      for (int i = first; i < first + atOnce; ++i) {
-        const int pack = static_cast<int>(threadIdx.x) + i * threadCount;
-        const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
-        if (!exists(pack))
-          continue;
-        constexpr int bytes = wide * static_cast<int>(sizeof(T));
-        Element *to = tile + row * Tile::stride + column;
-        if constexpr (wholeRows && wholeColumns) {
-          copyAsync<bytes>(to, from + row * stride + column);
-        } else {
-          const bool there = has(row, column);
-          copyAsync<bytes>(to, there ? from + row * stride + column : from, there);
+        for (int i = 0; i < together; ++i) {
+          const int pack = (fits ? 0 : thread) + i * threadCount,
+                    down = pack / packsOfRow - (fits ? 0 : row),
+                    along = pack % packsOfRow * wide - (fits ? 0 : column);
+          if (!exists(thread + (done + i) * threadCount))
+            continue;
+          if constexpr (wholeRows && wholeColumns) {
+            copyAsync<bytes>(to + down * Tile::stride + along, first + down * stride + along);
+          } else {
+            const bool there = has(row + done / together * step + down, column + along);
+            copyAsync<bytes>(to + down * Tile::stride + along,
+                             there ? first + down * stride + along : from, there);
+          }
         }
+        first += step * stride, to += step * Tile::stride;
       }
     } else if constexpr (holds) {
       Pack<T, wide> part[atOnce];
@@ -78,7 +90,8 @@ struct TileInFlight {
 
 private:
   HYBRID_DEVICE static bool exists(int pack) {
-    return (packs % threadCount == 0 && count % atOnce == 0) || pack < packs;
+    constexpr bool none = copies ? count <= 4 || count % 4 == 0 : count % atOnce == 0; // beyond
+    return (packs % threadCount == 0 && none) || pack < packs;
   }
   HYBRID_DEVICE bool has(int row, int column) const {
     return (wholeRows || row < rowCount) && (wholeColumns || column < columnCount);
@@ -139,7 +152,8 @@ struct RowsTimesWeight : StagedSums<T, stagedTile(P)> {
                        columnTile = static_cast<int>(P.columnTile),
                        inputs = static_cast<int>(P.inputs), threadCount = threads(P),
                        depth = static_cast<int>(P.depth);
-  static constexpr bool transposed = P.transposed != 0;
+  static constexpr bool transposed = P.transposed != 0,
+                        byMatrices = transposed && products == Products::Bf16;
   // Tiles of rows of x; of weights, rows are outputs, or inputs if transposed.
   static constexpr int rightRows = transposed ? depth : columnTile,
                        rightColumns = transposed ? columnTile : depth;
@@ -184,7 +198,11 @@ struct RowsTimesWeight : StagedSums<T, stagedTile(P)> {
     };
     auto product = [&](int set) {
       const Element *leftTile = sets + set * setElements, *rightTile = leftTile + leftElements;
-      if constexpr (transposed)
+      if constexpr (byMatrices)
+        multiplyMatrices<false, 2, 4, depth>(
+            sums, leftTile + rowOfWarp<columnTile>() * Left::stride, Left::stride,
+            rightTile + columnOfWarp<columnTile>(), Right::stride);
+      else if constexpr (transposed)
         Right::template rowsTimesRows<2, 4, depth>(
             sum, leftTile + rowOfWarp<columnTile>() * Left::stride,
             rightTile + columnOfWarp<columnTile>());
@@ -250,7 +268,7 @@ private:
       T *row = shared + (rowOfWarp<columnTile>() + i * 16 + g + upper * 8) * Staged::stride +
                columnOfWarp<columnTile>();
       // Columns of a fragment are in the order of the product that made it.
-      if constexpr (transposed && Right::adjacent == 4) {
+      if constexpr (transposed && !byMatrices && Right::adjacent == 4) {
         HYBRID_UNROLL
         for (int odd = 0; odd < 2; ++odd) {
           Pack<T, 4> four;
@@ -265,7 +283,7 @@ private:
           HYBRID_UNROLL
         for (int odd = 0; odd < 2; ++odd) {
           const int c = 2 * t + odd;
-          row[transposed ? Right::columnOf(block, c) : block * 8 + c] =
+          row[transposed && !byMatrices ? Right::columnOf(block, c) : block * 8 + c] =
               sums[i][block][2 * upper + odd];
         }
       }

@@ -421,6 +421,35 @@ private:
   }
 };
 
+/// sums += a b for `depth` rows of b, operands read as matrices of 8 x 8: a is 16 * rowBlocks rows,
+/// or with `columns` as many columns of `depth` rows. Fragment `block` is columns 8 * block on.
+template <bool columns, int rowBlocks, int blocks, int depth>
+HYBRID_DEVICE void multiplyMatrices(float (&sums)[rowBlocks][blocks][4], const bf16 *a, int aStride,
+                                    const bf16 *b, int bStride) {
+  static_assert(blocks % 2 == 0 && depth % 16 == 0);
+  // Of the four matrices that a load reads, in which row and which half each lane points to one.
+  const int row = laneIndex() % 8, odd = laneIndex() / 8 % 2 * 8, upper = laneIndex() / 16 * 8;
+  const bf16 *ofA = columns ? a + (row + upper) * aStride + odd : a + (row + odd) * aStride + upper,
+             *ofB = b + (row + odd) * bStride + upper;
+  HYBRID_UNROLL
+  for (int k = 0; k < depth; k += 16) {
+    uint32_t left[rowBlocks][4], right[blocks / 2][4];
+    HYBRID_UNROLL
+    for (int i = 0; i < rowBlocks; ++i)
+      loadMatrices<columns>(left[i], ofA + (columns ? k * aStride + i * 16 : i * 16 * aStride + k));
+    HYBRID_UNROLL
+    for (int i = 0; i < blocks / 2; ++i)
+      loadMatrices<true>(right[i], ofB + k * bStride + i * 16);
+    HYBRID_UNROLL
+    for (int block = 0; block < blocks; ++block) {
+      const uint32_t of[2] = {right[block / 2][block % 2 * 2], right[block / 2][block % 2 * 2 + 1]};
+      HYBRID_UNROLL
+      for (int i = 0; i < rowBlocks; ++i)
+        mmaBf16(sums[i][block], left[i], of);
+    }
+  }
+}
+
 /// Sums that begin with `upper` in rows g, and with `lower` in rows g + 8.
 template <typename T, int blocks>
 HYBRID_DEVICE void fillFragments(T (&sums)[blocks][4], T upper, T lower) {
