@@ -69,7 +69,7 @@ if(TEST golden-modern)
   set_tests_properties(cuda-shim-golden-modern PROPERTIES RUN_SERIAL ON)
 endif()
 # To optimise the kernels of these takes longer than to run them.
-foreach(name states states-long decoding devices devices-long golden golden-bf16 golden-cudnn golden-cufft golden-cublaslt golden-modern)
+foreach(name states states-long decoding devices devices-long bf16 golden golden-bf16 golden-cudnn golden-cufft golden-cublaslt golden-modern)
   if(TEST cuda-shim-${name})
     set_property(TEST cuda-shim-${name} APPEND PROPERTY ENVIRONMENT HYBRID_SHIM_OPTIMIZE=0)
   endif()

@@ -1,6 +1,7 @@
 """Usage: tiles.py BINARIES MODELS [cuda]. Training in small tiles of rows, the last one smaller, is training all rows at once: same losses and
 parameters. With `cuda`, on the tests' driver, against all rows at once on the CPU."""
 
+import os
 import pathlib
 import random
 import subprocess
@@ -64,6 +65,7 @@ MODELS = (("attention-swiglu", SMALL), ("attention-mlp", SMALL), ("hyena-swiglu"
 WHOLE_ON_CUDA = (("mamba", ["width=16"]), ("attention-moe", SMALL[:2]), ("rwkv6", ["width=64"]), ("multihead-hyena-swiglu", ["width=16", "inner=24"]),
                  ("hyena-experts-moe", ["width=16"]), ("sliding-attention-swiglu", SMALL))
 cuda = "cuda" in sys.argv[3:]
+os.environ["HYBRID_SHIM_OPTIMIZE"] = "0"  # of what `cuda` compiles: to optimise its kernels takes longer than to run them
 for name, settings in MODELS + (WHOLE_ON_CUDA if cuda else ()):
     with tempfile.TemporaryDirectory() as folder:
         whole, none, _ = trained(name, settings, pathlib.Path(folder), False, 1)
