@@ -166,7 +166,7 @@ constexpr Case cases[] = {
     {2, 256, 128, 128, 128, 128, 64, 2},
     {2, 150, 192, 64, 64, 64, 64, 2, 0, 0, 0, true},
     {1, 33, 96, 48, 64, 32, 32, 2, 1, 0, 1, true},
-    {3, 128, 128, 128, 128, 128, 64, 2, 0, 1, 1, true, true},
+    {3, 128, 128, 128, 128, 128, 64, 4, 0, 1, 1, true, true},
     {3, 200, 64, 64, 128, 64, 32, 2, 1, 0, 0, true},
     {3, 70, 64, 64, 64, 32, 32, 2, 0, 0, 1},
     {2, 64, 128, 32, 64, 64, 64, 4, 1},
@@ -187,6 +187,10 @@ TEST(ProductChains, FitTheSharedMemoryOfABlock) {
       EXPECT_GE(ceilDiv(rows, p.rowTile), 100);
     }
   EXPECT_EQ(ProductChainTiles::onCuda<float>(paramsOf(swiglu), 16 << 10).rowTile, 0);
+  // With a second input no warp has its rows in registers, and there are more warps.
+  EXPECT_EQ(cuda::threads(ProductChainTiles::onCuda<float>(paramsOf(swiglu), 227 << 10)), 512);
+  swiglu.firsts = 2;
+  EXPECT_EQ(cuda::threads(ProductChainTiles::onCuda<float>(paramsOf(swiglu), 227 << 10)), 256);
 }
 
 } // namespace
