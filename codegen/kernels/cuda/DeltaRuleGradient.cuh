@@ -282,11 +282,11 @@ private:
   /// the other half those of erasing rows, or of odd rows.
   HYBRID_DEVICE void ofKeys(const Tiles &t, int firstKey, T &ofHead) const {
     const int key = firstKey + block.lane % chunk, half = block.lane / chunk,
-              tileKey = keys % chunk == 0 || key < keys ? key : 0; // of tiles
+              tileKey = keys % chunk == 0 || key < keys ? key : 0; // that there is
     const bool isKey = keys % chunk == 0 ? Block::hasKey(key) : key < keySize;
     Rows of;
     T written[chunk], plain[chunk], dDecay[chunk];
-    loadKey(key, of, written, plain);
+    loadKey(tileKey, of, written, plain);
     HYBRID_UNROLL
     for (int i = 0; i < chunk; ++i) {
       of.factor[i] = decays ? t.factor[i * keyStride + tileKey] : T(1);
