@@ -107,7 +107,7 @@ private:
   /// Adds the products of two tiles, from a warp's columns on.
   HYBRID_DEVICE void product(const Element *left, const Element *right) {
     if constexpr (byMatrices)
-      multiplyMatrices<true, 2, 4, depth>(sums, left, Left::stride, right, Right::stride);
+      multiplyMatrices<true, depth>(sums, left, Left::stride, right, Right::stride);
     else
       Right::template columnsTimesRows<Left, 2, 4, depth>(
           [&](int i, int block) -> T(&)[4] { return sums[i][block]; }, left, right);

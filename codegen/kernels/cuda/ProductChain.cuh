@@ -21,40 +21,7 @@ template <int blocks> struct ChainSums {
   float at[2][blocks][4] = {};
 };
 
-/// 32 rows and 16 columns as left operands.
-struct ChainLeft {
-  uint32_t words[2][4];
-
-  /// Of a tile whose rows are `stride` elements apart.
-  HYBRID_DEVICE void load(const bf16 *tile, int stride) {
-    const int lane = laneIndex();
-    const bf16 *row = tile + lane % 16 * stride + lane / 16 * 8;
-    loadMatrices<false>(words[0], row);
-    loadMatrices<false>(words[1], row + 16 * stride);
-  }
-
-  /// sums += left right: 16 rows of a tile of weights, or transposed its 16 columns, as they are
-  /// contracted.
-  template <bool inRows, int blocks>
-  HYBRID_DEVICE void multiply(ChainSums<blocks> &sums, const bf16 *tile, int stride) const {
-    static_assert(blocks % 2 == 0);
-    const int lane = laneIndex();
-    const bf16 *at = inRows ? tile + lane % 16 * stride + lane / 16 * 8
-                            : tile + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8;
-    HYBRID_UNROLL
-    for (int block = 0; block < blocks; block += 2) {
-      uint32_t right[4];
-      loadMatrices<inRows>(right, at + block * 8 * (inRows ? 1 : stride));
-      HYBRID_UNROLL
-      for (int half = 0; half < 2; ++half) {
-        const uint32_t operand[2] = {right[2 * half], right[2 * half + 1]};
-        HYBRID_UNROLL
-        for (int i = 0; i < 2; ++i)
-          mmaBf16(sums.at[i][block + half], words[i], operand);
-      }
-    }
-  }
-};
+using ChainLeft = MatrixOperands<2>;
 
 /// body.operator()<i>() for i < count.
 template <int count, int i = 0, typename Body> HYBRID_DEVICE void forEachOf(Body body) {
@@ -152,10 +119,10 @@ template <ProductChainParams P> struct ProductChainBlock {
         constexpr int stride = static_cast<int>(firstTile(P, i).columns) + 8;
         const bf16 *weight = set + firstAt(P, i);
         if constexpr (of.transposed != 0)
-          rows.template multiply<true>(sums[i], weight + k * stride + warpColumn(firstColumns),
+          rows.template multiply<true>(sums[i].at, weight + k * stride + warpColumn(firstColumns),
                                        stride);
         else
-          rows.template multiply<false>(sums[i], weight + warpColumn(firstColumns) * stride + k,
+          rows.template multiply<false>(sums[i].at, weight + warpColumn(firstColumns) * stride + k,
                                         stride);
       }
     });
@@ -228,9 +195,11 @@ template <ProductChainParams P> struct ProductChainBlock {
     constexpr int stride = static_cast<int>(secondTile(P, j).columns) + 8;
     const bf16 *weight = set + secondAt(P, j);
     if constexpr (of.transposed != 0)
-      rows.template multiply<true>(sums, weight + k * stride + warpColumn(secondColumns), stride);
+      rows.template multiply<true>(sums.at, weight + k * stride + warpColumn(secondColumns),
+                                   stride);
     else
-      rows.template multiply<false>(sums, weight + warpColumn(secondColumns) * stride + k, stride);
+      rows.template multiply<false>(sums.at, weight + warpColumn(secondColumns) * stride + k,
+                                    stride);
   }
   /// Of a warp's own columns.
   HYBRID_DEVICE void multiplyOwn(SecondSums &sums, const bf16 *set, const Own &own) const {

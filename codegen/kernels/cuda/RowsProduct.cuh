@@ -199,9 +199,9 @@ struct RowsTimesWeight : StagedSums<T, stagedTile(P)> {
     auto product = [&](int set) {
       const Element *leftTile = sets + set * setElements, *rightTile = leftTile + leftElements;
       if constexpr (byMatrices)
-        multiplyMatrices<false, 2, 4, depth>(
-            sums, leftTile + rowOfWarp<columnTile>() * Left::stride, Left::stride,
-            rightTile + columnOfWarp<columnTile>(), Right::stride);
+        multiplyMatrices<false, depth>(sums, leftTile + rowOfWarp<columnTile>() * Left::stride,
+                                       Left::stride, rightTile + columnOfWarp<columnTile>(),
+                                       Right::stride);
       else if constexpr (transposed)
         Right::template rowsTimesRows<2, 4, depth>(
             sum, leftTile + rowOfWarp<columnTile>() * Left::stride,

@@ -335,8 +335,10 @@ struct TileProduct {
   }
 
   /// sum(i, j) += a b for `depth` rows of b: a is 16 * rowBlocks rows of a tile of `depth` columns.
+  /// Not of bf16, which is loaded as matrices.
   template <int rowBlocks, int blocks, int depth, typename Sum>
   static HYBRID_DEVICE void rowsTimesRows(Sum &&sum, const Element *a, const Element *b) {
+    static_assert(products != Products::Bf16);
     using Left = TileProduct<products, T, depth>;
     const int g = rowOfLane(), t = columnOfLane();
     if constexpr (plain) {
@@ -359,18 +361,12 @@ struct TileProduct {
         for (int i = 0; i < rowBlocks; ++i)
           HYBRID_UNROLL
         for (int half = 0; half < 2; ++half) {
-          // Two adjacent columns are two words, or one word of bf16 and the next four words on.
           const uint32_t *row =
               reinterpret_cast<const uint32_t *>(a + (i * 16 + g + 8 * half) * Left::stride) +
               step * 8;
-          if constexpr (products == Products::Bf16) {
-            left[i].set(half, row[t]);
-            left[i].set(2 + half, row[t + 4]);
-          } else {
-            const auto words = loadPack<2>(row + 2 * t);
-            left[i].set(half, words[0]);
-            left[i].set(2 + half, words[1]);
-          }
+          const auto words = loadPack<2>(row + 2 * t);
+          left[i].set(half, words[0]);
+          left[i].set(2 + half, words[1]);
         }
         stepAlongRows<rowBlocks, blocks>(sum, left, b, step);
       }
@@ -421,32 +417,54 @@ private:
   }
 };
 
-/// sums += a b for `depth` rows of b, operands read as matrices of 8 x 8: a is 16 * rowBlocks rows,
-/// or with `columns` as many columns of `depth` rows. Fragment `block` is columns 8 * block on.
-template <bool columns, int rowBlocks, int blocks, int depth>
-HYBRID_DEVICE void multiplyMatrices(float (&sums)[rowBlocks][blocks][4], const bf16 *a, int aStride,
-                                    const bf16 *b, int bStride) {
-  static_assert(blocks % 2 == 0 && depth % 16 == 0);
-  // Of the four matrices that a load reads, in which row and which half each lane points to one.
-  const int row = laneIndex() % 8, odd = laneIndex() / 8 % 2 * 8, upper = laneIndex() / 16 * 8;
-  const bf16 *ofA = columns ? a + (row + upper) * aStride + odd : a + (row + odd) * aStride + upper,
-             *ofB = b + (row + odd) * bStride + upper;
-  HYBRID_UNROLL
-  for (int k = 0; k < depth; k += 16) {
-    uint32_t left[rowBlocks][4], right[blocks / 2][4];
+/// 16 * rowBlocks rows and 16 columns of bf16 as left operands, loaded as matrices of 8 x 8.
+template <int rowBlocks> struct MatrixOperands {
+  uint32_t words[rowBlocks][4];
+
+  /// Of a tile whose rows are `stride` elements apart; with `turned` of 16 rows of its columns.
+  template <bool turned = false> HYBRID_DEVICE void load(const bf16 *tile, int stride) {
+    const int lane = laneIndex();
+    const bf16 *at = turned ? tile + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8
+                            : tile + lane % 16 * stride + lane / 16 * 8;
     HYBRID_UNROLL
     for (int i = 0; i < rowBlocks; ++i)
-      loadMatrices<columns>(left[i], ofA + (columns ? k * aStride + i * 16 : i * 16 * aStride + k));
+      loadMatrices<turned>(words[i], at + i * 16 * (turned ? 1 : stride));
+  }
+
+  /// sums += left right: 16 rows of a tile, or not `inRows` its 16 columns, as they are contracted.
+  /// Fragment `block` is columns 8 * block on of the result.
+  template <bool inRows, int blocks>
+  HYBRID_DEVICE void multiply(float (&sums)[rowBlocks][blocks][4], const bf16 *tile,
+                              int stride) const {
+    static_assert(blocks % 2 == 0);
+    const int lane = laneIndex();
+    const bf16 *at = inRows ? tile + lane % 16 * stride + lane / 16 * 8
+                            : tile + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8;
     HYBRID_UNROLL
-    for (int i = 0; i < blocks / 2; ++i)
-      loadMatrices<true>(right[i], ofB + k * bStride + i * 16);
-    HYBRID_UNROLL
-    for (int block = 0; block < blocks; ++block) {
-      const uint32_t of[2] = {right[block / 2][block % 2 * 2], right[block / 2][block % 2 * 2 + 1]};
+    for (int block = 0; block < blocks; block += 2) {
+      uint32_t right[4];
+      loadMatrices<inRows>(right, at + block * 8 * (inRows ? 1 : stride));
       HYBRID_UNROLL
-      for (int i = 0; i < rowBlocks; ++i)
-        mmaBf16(sums[i][block], left[i], of);
+      for (int half = 0; half < 2; ++half) {
+        const uint32_t operand[2] = {right[2 * half], right[2 * half + 1]};
+        HYBRID_UNROLL
+        for (int i = 0; i < rowBlocks; ++i)
+          mmaBf16(sums[i][block + half], words[i], operand);
+      }
     }
+  }
+};
+
+/// sums += a b for `depth` rows of b: a is 16 * rowBlocks rows, or with `turned` as many columns of
+/// `depth` rows.
+template <bool turned, int depth, int rowBlocks, int blocks>
+HYBRID_DEVICE void multiplyMatrices(float (&sums)[rowBlocks][blocks][4], const bf16 *a, int aStride,
+                                    const bf16 *b, int bStride) {
+  HYBRID_UNROLL
+  for (int k = 0; k < depth; k += 16) {
+    MatrixOperands<rowBlocks> left;
+    left.template load<turned>(a + k * (turned ? aStride : 1), aStride);
+    left.template multiply<true>(sums, b + k * bStride, bStride);
   }
 }
 
