@@ -72,8 +72,11 @@ private:
   void loop(scf::ForOp op) {
     for (auto [start, carried, result] :
          llvm::zip_equal(op.getInitArgs(), op.getRegionIterArgs(), op.getResults())) {
-      names[carried] = names[result] = fresh();
-      line("{0} {1} = {2};", typeOf(result.getType()), of(result), of(start));
+      // In two steps: the second may make the table grow, and move the first's place.
+      const std::string name = fresh();
+      names[carried] = name;
+      names[result] = name;
+      line("{0} {1} = {2};", typeOf(result.getType()), name, of(start));
     }
     const std::string i = names[op.getInductionVar()] = fresh();
     inside(*op.getBody(),
