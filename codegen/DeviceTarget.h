@@ -38,7 +38,7 @@ public:
   /// such choice.
   virtual bool chooseProducts(llvm::StringRef) { return false; }
   /// Whether the gradient of channels that repeat an input can be summed where it is made.
-  virtual bool sumsRepeats() const { return false; }
+  virtual bool sharesRepeats() const { return false; }
   /// Whether products of bf16 and the products of what they made are faster as one kernel.
   virtual bool chainsProducts() const { return false; }
   /// Whether a sum of products is faster as one product of operands that lie side by side.

@@ -15,7 +15,7 @@ struct CompileOptions {
   int64_t batch = 32, length = 128;
   std::string precision = "f32"; // of tensors: f32 or f64
   bool roundProducts = false;    // bf16 operands for matrix products
-  bool sumRepeats = false;       // gradients of channels that repeat an input are summed at once
+  bool shareRepeats = false;     // channels that repeat an input are in memory once
   bool chainProducts = false;    // of bf16, and products of what they made, are one op
   bool joinProducts = false;     // sums of products of bf16 are one product
   int64_t fewRows = 0;           // with decode: of products of weights with so many rows, too

@@ -277,11 +277,12 @@ def JoinProducts : Pass<"hybrid-join-products", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numJoined", "joined", "products that became one with others">];
 }
 
-def SumRepeats : Pass<"hybrid-sum-repeats", "::mlir::func::FuncOp"> {
-  let summary = "gradients of channels that repeat an input are summed where they are made";
+def ShareRepeats : Pass<"hybrid-share-repeats", "::mlir::func::FuncOp"> {
+  let summary = "channels that repeat an input are read where it lies, and their gradients summed where they are made";
   let description = [{
     Hyena's projections are shared: its short convolution reads the same channels several times over, and what comes back for each of them is added
-    up. A short convolution's gradient can do so itself, and all but the sum never reaches memory. For devices whose kernel can.
+    up. A short convolution can read them where they are, as a `hybrid.repeat_channels`, so that memory has them once. Its gradient can add up itself, and all
+    but the sum never reaches memory. For devices whose kernels can.
 
     ```mlir
     %c = hybrid.concat %p, %p along 2 : tensor<2x8x4xf32>, tensor<2x8x4xf32> -> tensor<2x8x8xf32>                       // before
@@ -290,9 +291,15 @@ def SumRepeats : Pass<"hybrid-sum-repeats", "::mlir::func::FuncOp"> {
     %s = hybrid.binary add %d#0, %d#1 : tensor<2x8x4xf32>, tensor<2x8x4xf32>
 
     %s, %dw, %db = hybrid.short_conv_grad %p, %w, %dy : tensor<2x8x4xf32>, tensor<8x3xf32>, tensor<2x8x8xf32> -> tensor<2x8x4xf32>, tensor<8x3xf32>, tensor<8xf32>   // after
+
+    %c = hybrid.concat %p, %p along 2 : tensor<2x8x4xf32>, tensor<2x8x4xf32> -> tensor<2x8x8xf32>   // before
+    %y = hybrid.short_conv %c, %w : tensor<2x8x8xf32>, tensor<8x3xf32> -> tensor<2x8x8xf32>
+
+    %c = hybrid.repeat_channels %p times 2 : tensor<2x8x4xf32> -> tensor<2x8x8xf32>                           // after
+    %y = hybrid.short_conv %c, %w : tensor<2x8x8xf32>, tensor<8x3xf32> -> tensor<2x8x8xf32>
     ```
   }];
-  let statistics = [Statistic<"numSummed", "summed", "gradients that became sums">];
+  let statistics = [Statistic<"numSummed", "summed", "gradients that became sums">, Statistic<"numRead", "read", "concatenations that nothing writes any more">];
 }
 
 def FuseElementwise : Pass<"hybrid-fuse-elementwise", "::mlir::func::FuncOp"> {

@@ -50,8 +50,8 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
     manager.addNestedPass<func::FuncOp>(createRoundProducts());
   if (!options.fuse)
     return;
-  if (options.sumRepeats)
-    manager.addNestedPass<func::FuncOp>(createSumRepeats());
+  if (options.shareRepeats)
+    manager.addNestedPass<func::FuncOp>(createShareRepeats());
   if (options.chainProducts && !options.decode)
     manager.addNestedPass<func::FuncOp>(createChainProducts());
   if (options.joinProducts)

@@ -96,7 +96,7 @@ public:
     products = by;
     return true;
   }
-  bool sumsRepeats() const override { return true; }
+  bool sharesRepeats() const override { return true; }
   bool chainsProducts() const override { return sharedBytes() >= leastProductChainShared; }
   bool joinsProducts() const override { return true; }
   int64_t longestConvolution(bool wide) const override {

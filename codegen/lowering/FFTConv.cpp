@@ -8,7 +8,6 @@
 #include "codegen/kernels/FFTConvToeplitz.h"
 #include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
-#include "codegen/lowering/Repeats.h"
 #include "codegen/lowering/ShortConvReaders.h"
 #include "dialect/Shapes.h"
 
@@ -61,7 +60,8 @@ void addShortConv(Operands &o, const ShortConvChannels &channels, int64_t Toepli
   o.shortConv.*has = 1, o.shortConv.*first = channels.first;
   o.shortConv.hasShortBias = !!op.getBias();
   o.shortConv.shortTaps = shapeOf(op.getWeight())[1];
-  o.shortConv.repeats = repeatedChannels(op.getX(), program.device());
+  const int64_t inMemory = program.view(op.getX()).shape.back();
+  o.shortConv.repeats = inMemory == lastSize(op.getX()) ? 0 : inMemory;
 }
 
 template <typename Op> Operands operandsOf(Op op, ProgramBuilder &program) {

@@ -2,29 +2,12 @@
 #include "codegen/kernels/ShortConv.h"
 #include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
-#include "codegen/lowering/Repeats.h"
 #include "codegen/lowering/ShortConvReaders.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
 namespace hybrid {
-
-int64_t repeatedChannels(Value value, const DeviceTraits &device) {
-  auto concat = value.getDefiningOp<ConcatOp>();
-  if (device.kind != Device::Cuda || !concat || concat.getParts().size() < 2 ||
-      static_cast<int64_t>(concat.getAxis()) + 1 != static_cast<int64_t>(shapeOf(value).size()) ||
-      !llvm::all_equal(concat.getParts()))
-    return 0;
-  for (OpOperand &use : value.getUses()) {
-    auto forward = dyn_cast<ShortConvOp>(use.getOwner());
-    auto backward = dyn_cast<ShortConvGradOp>(use.getOwner());
-    if (!(forward && &use == &forward.getXMutable()) &&
-        !(backward && &use == &backward.getXMutable()))
-      return 0;
-  }
-  return shapeOf(concat.getParts().front()).back();
-}
 
 ShortConvChannels shortConvChannels(Value value) {
   int64_t first = 0;
@@ -74,8 +57,8 @@ static ShortConvParams shortConvParams(Op op, const View &x, ArrayRef<View> rows
   ArrayRef<int64_t> weight = shapeOf(op.getWeight());
   params.batch = x.shape[0], params.length = x.shape[1], params.channels = weight[0];
   params.taps = weight[1];
-  params.sumsRepeats = x.shape[2] != weight[0];
-  params.repeats = params.sumsRepeats ? x.shape[2] : repeatedChannels(op.getX(), program.device());
+  params.sumsRepeats = lastSize(op.getX()) != weight[0];
+  params.repeats = x.shape[2] != weight[0] ? x.shape[2] : 0; // of a repeat's, too
   params.together = program.ask<ShortConvTogether>(x.element, params,
                                                    rowAlignment(params.channels, rows, /*most=*/2));
   params.rowsPerItem = program.ask<ShortConvRows>(x.element, params);

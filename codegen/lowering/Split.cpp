@@ -1,6 +1,5 @@
 //===- Split.cpp - parts of a tensor, and tensors of parts ------------------===//
 #include "codegen/lowering/Lowering.h"
-#include "codegen/lowering/Repeats.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -20,8 +19,7 @@ template <> LogicalResult lower(SplitOp op, ProgramBuilder &program) {
 template <> LogicalResult lower(ConcatOp op, ProgramBuilder &program) {
   View whole = program.define(op.getResult());
   SmallVector<int64_t> starts(whole.shape.size(), 0);
-  const bool onlyFirst = repeatedChannels(op.getResult(), program.device()) > 0;
-  for (Value part : op.getParts().take_front(onlyFirst ? 1 : op.getParts().size())) {
+  for (Value part : op.getParts()) {
     View place = whole.sliced(starts, shapeOf(part)), value = program.view(part);
     starts[op.getAxis()] += shapeOf(part)[op.getAxis()];
     if (value.buffer != place.buffer || value.offset != place.offset ||

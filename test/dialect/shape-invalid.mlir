@@ -75,6 +75,26 @@ func.func @broadcast_one(%x: tensor<2x4xf32>) {
 
 // -----
 
+// repeat_channels C1: there is a dimension to repeat along.
+func.func @repeat_number(%x: tensor<f32>) {
+  // expected-error@+2 {{repeat_channels: x has no dimension to repeat along}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = hybrid.repeat_channels %x times 2 : tensor<f32> -> tensor<f32>
+  return
+}
+
+// -----
+
+// repeat_channels C2: it is there once or more often.
+func.func @repeat_never(%x: tensor<2x8xf32>) {
+  // expected-error@+2 {{repeat_channels: times = 0, expected 1 or more}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = hybrid.repeat_channels %x times 0 : tensor<2x8xf32> -> tensor<2x0xf32>
+  return
+}
+
+// -----
+
 // split C1: the parts make up the whole.
 func.func @split_sum(%x: tensor<2x8xf32>) {
   // expected-error@+2 {{split: sizes = [4, 3] are 7 in all, but x is [2, 8] with 8 along dimension 1}}

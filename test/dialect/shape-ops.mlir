@@ -54,6 +54,16 @@ func.func @split(%x: tensor<2x8x4xf32>) -> tensor<2x8x4xf32> {
   return %1 : tensor<2x8x4xf32>
 }
 
+// The last dimension again and again; free dimensions stay.
+// CHECK-LABEL: func.func @repeat(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<?x8x4xf32>
+// CHECK-NEXT: %[[REPEAT:.+]] = hybrid.repeat_channels %[[X]] times 3 : tensor<?x8x4xf32> -> tensor<?x8x12xf32>
+// CHECK-NEXT: return %[[REPEAT]] : tensor<?x8x12xf32>
+func.func @repeat(%x: tensor<?x8x4xf32>) -> tensor<?x8x12xf32> {
+  %0 = hybrid.repeat_channels %x times 3 : tensor<?x8x4xf32> -> tensor<?x8x12xf32>
+  return %0 : tensor<?x8x12xf32>
+}
+
 // A rectangular part, and its adjoint.
 // CHECK-LABEL: func.func @slice(
 // CHECK-SAME: %[[X:[^:]+]]: tensor<2x8x4xf32>

@@ -442,7 +442,7 @@ private:
     bound.chunked = options.chunked;
     bound.decode = options.decode;
     bound.longestConvolution = target->longestConvolution(options.precision == "f64");
-    bound.sumRepeats = target->sumsRepeats();
+    bound.shareRepeats = target->sharesRepeats();
     std::string products = options.precision;
     if (options.precision == "bf16") {
       bound.precision = "f32";

@@ -50,7 +50,7 @@ func.func @forward(%x: tensor<8x257x64xf32>, %h: tensor<257x64xf32>, %z: tensor<
 // once, and the gradient reads it too.
 // CHECK-LABEL: schedule.program @forward
 // CHECK-NOT: shortConvForward
-// CHECK: schedule.launch "toeplitzConvForward<float, ToeplitzConvParams{{.*}}.xStride = 1536, .gateInStride = 1536, .gateOutStride = 1536
+// CHECK: schedule.launch "toeplitzConvForward<float, ToeplitzConvParams{{.*}}.xStride = 384, .gateInStride = 384, .gateOutStride = 384
 // CHECK-SAME: .alignment = 8, .lanes = 16, .hasShortX = 1, .hasShortGateIn = 1, .hasShortGateOut = 1, .hasShortBias = 1, .shortTaps = 3, .repeats = 384, .xChannel = 1024, .gateInChannel = 512}
 // CHECK-SAME: buffers [#schedule.buffer<arena, [[INPUT:[0-9]+]], [[BYTES:[0-9]+]]>, #schedule{{[^#]*}}#schedule{{[^#]*}}#schedule.buffer<arena, [[INPUT]], [[BYTES]]>, #schedule.buffer<arena, [[INPUT]], [[BYTES]]>,
 // CHECK-NOT: shortConvForward
@@ -63,7 +63,7 @@ func.func @forward(%x: tensor<8x257x64xf32>, %h: tensor<257x64xf32>, %z: tensor<
 // EXACT: shortConvForward
 // EXACT: fftconvForward
 func.func @forward(%p: tensor<128x128x384xf32>, %w: tensor<1536x3xf32>, %b: tensor<1536xf32>, %h: tensor<128x512xf32>, %dy: tensor<128x128x512xf32>) -> (tensor<128x128x512xf32>, tensor<128x512xf32>, tensor<1536x3xf32>) {
-  %all = hybrid.concat %p, %p, %p, %p along 2 : tensor<128x128x384xf32>, tensor<128x128x384xf32>, tensor<128x128x384xf32>, tensor<128x128x384xf32> -> tensor<128x128x1536xf32>
+  %all = hybrid.repeat_channels %p times 4 : tensor<128x128x384xf32> -> tensor<128x128x1536xf32>
   %c = hybrid.short_conv %all, %w bias(%b : tensor<1536xf32>) : tensor<128x128x1536xf32>, tensor<1536x3xf32> -> tensor<128x128x1536xf32>
   %g, %k, %x = hybrid.split %c along 2 sizes [512, 512, 512] : tensor<128x128x1536xf32> -> tensor<128x128x512xf32>, tensor<128x128x512xf32>, tensor<128x128x512xf32>
   %y = hybrid.fftconv %x, %h gate_in(%k : tensor<128x128x512xf32>) gate_out(%g : tensor<128x128x512xf32>) : tensor<128x128x512xf32>, tensor<128x512xf32> -> tensor<128x128x512xf32>

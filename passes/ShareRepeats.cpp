@@ -1,11 +1,11 @@
-//===- SumRepeats.cpp - one gradient of what several channels read ------------===//
+//===- ShareRepeats.cpp - repeated channels share what lies there -----------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "passes/Passes.h"
 #include "passes/Sums.h"
 
 namespace hybrid {
-#define GEN_PASS_DEF_SUMREPEATS
+#define GEN_PASS_DEF_SHAREREPEATS
 #include "passes/Passes.h.inc"
 } // namespace hybrid
 
@@ -14,25 +14,52 @@ using namespace hybrid;
 
 namespace {
 
-/// The concatenation of one value with itself along the channels that a gradient's input is, where
-/// it may read that value in its place; null if it may not.
-ConcatOp repeatedInput(ShortConvGradOp gradient) {
-  auto concat = gradient.getX().getDefiningOp<ConcatOp>();
-  const bool repeats =
-      concat && concat.getParts().size() > 1 && llvm::all_equal(concat.getParts()) &&
-      static_cast<size_t>(concat.getAxis()) + 1 == shapeOf(concat.getResult()).size();
-  return repeats && !gradient.getInitialState() && !gradient.getStateCotangent() ? concat : nullptr;
+/// Whether it is of one value with itself, along the channels.
+bool repeatsChannels(ConcatOp concat) {
+  return concat.getParts().size() > 1 && llvm::all_equal(concat.getParts()) &&
+         static_cast<size_t>(concat.getAxis()) + 1 == shapeOf(concat.getResult()).size();
 }
 
-struct SumRepeats : hybrid::impl::SumRepeatsBase<SumRepeats> {
-  using SumRepeatsBase::SumRepeatsBase;
+/// Whether the operand's reader can read repeats where they lie.
+bool readsRepeats(OpOperand &operand) {
+  auto forward = dyn_cast<ShortConvOp>(operand.getOwner());
+  auto gradient = dyn_cast<ShortConvGradOp>(operand.getOwner());
+  return (forward && &operand == &forward.getXMutable()) ||
+         (gradient && &operand == &gradient.getXMutable());
+}
+
+/// The concatenation of one value with itself that a gradient's input is, where it may have that
+/// value's gradient in place of its own; null if it may not.
+ConcatOp repeatedInput(ShortConvGradOp gradient) {
+  auto concat = gradient.getX().getDefiningOp<ConcatOp>();
+  return concat && repeatsChannels(concat) && !gradient.getInitialState() &&
+                 !gradient.getStateCotangent()
+             ? concat
+             : nullptr;
+}
+
+struct ShareRepeats : hybrid::impl::ShareRepeatsBase<ShareRepeats> {
+  using ShareRepeatsBase::ShareRepeatsBase;
 
   void runOnOperation() override {
     for (BinaryOp sum : wholeSums(getOperation()))
       replace(sum);
+    for (ConcatOp concat : llvm::make_early_inc_range(getOperation().getOps<ConcatOp>()))
+      if (repeatsChannels(concat) && llvm::all_of(concat->getUses(), readsRepeats))
+        read(concat);
   }
 
 private:
+  void read(ConcatOp concat) {
+    OpBuilder builder(concat);
+    auto repeat = RepeatChannelsOp::create(
+        builder, concat.getLoc(), concat.getParts().front(),
+        builder.getI64IntegerAttr(static_cast<int64_t>(concat.getParts().size())));
+    concat.replaceAllUsesWith(repeat.getResult());
+    concat.erase();
+    ++numRead;
+  }
+
   /// The parts of a gradient, if all are terms, leave a sum, and the gradient that is their sum
   /// comes in.
   void replace(BinaryOp sum) {
