@@ -39,14 +39,14 @@ constexpr int64_t repeatsOfThread(const ShortConvParams &p) {
 constexpr int64_t threadsOfChannels(const ShortConvParams &p) {
   return ceilDiv(p.channels / repeatsOfThread(p), neighboursOfThread(p));
 }
-/// A block takes the channels of so many threads, of the rows of an item. Items are numbered with
-/// blocks of channels fastest.
-constexpr int threads(const ShortConvParams &p) {
-  const int64_t all = threadsOfChannels(p);
-  return static_cast<int>(all >= 256 ? 256 : ceilDiv(all, 32) * 32);
-}
+/// A block takes the channels of so many threads, of the rows of an item: all blocks of about as
+/// many, as those that are left over would be idle. Items are numbered with blocks of channels
+/// fastest.
 constexpr int64_t channelBlocks(const ShortConvParams &p) {
-  return ceilDiv(threadsOfChannels(p), threads(p));
+  return ceilDiv(threadsOfChannels(p), 256);
+}
+constexpr int threads(const ShortConvParams &p) {
+  return static_cast<int>(ceilDiv(ceilDiv(threadsOfChannels(p), channelBlocks(p)), 32) * 32);
 }
 constexpr Grid shortConvGrid(const ShortConvParams &p) {
   return {shortConvItems(p) * channelBlocks(p), threads(p)};

@@ -12,8 +12,9 @@
 
 namespace hybrid::cuda {
 
-/// Rows whose loads are under way at the same time.
-constexpr int shortConvUnroll = 8;
+/// Rows whose loads are under way at the same time; backward fewer, as more warps that wait
+/// together have as many, and share a multiprocessor once each keeps less.
+constexpr int shortConvUnroll = 8, shortConvBackwardUnroll = 4;
 
 /// Neighbouring channels of one sequence.
 template <typename T, ShortConvParams P, typename X> struct ShortConvSequence {
@@ -245,11 +246,11 @@ HYBRID_DEVICE void shortConvBackward(int64_t index, Input inputBuffer, const T *
     }
     ShortConvInputs<T, P> inputs(sequence, item.first);
     // Row t completes the gradient of the input at t - history.
-    for (int64_t row = item.first; row < item.end + history; row += shortConvUnroll) {
-      typename Sequence::Stored next[shortConvUnroll];
-      Upstream upstream[shortConvUnroll][copies];
+    for (int64_t row = item.first; row < item.end + history; row += shortConvBackwardUnroll) {
+      typename Sequence::Stored next[shortConvBackwardUnroll];
+      Upstream upstream[shortConvBackwardUnroll][copies];
       HYBRID_UNROLL
-      for (int i = 0; i < shortConvUnroll; ++i) {
+      for (int i = 0; i < shortConvBackwardUnroll; ++i) {
         int64_t t = row + i;
         next[i] = sequence.stored(t);
         HYBRID_UNROLL
@@ -258,7 +259,7 @@ HYBRID_DEVICE void shortConvBackward(int64_t index, Input inputBuffer, const T *
               t < P.length ? loadPack<width>(dy + t * P.yStride + copy * P.repeats) : Upstream{};
       }
       HYBRID_UNROLL
-      for (int i = 0; i < shortConvUnroll; ++i) {
+      for (int i = 0; i < shortConvBackwardUnroll; ++i) {
         const int64_t t = row + i, s = t - history;
         inputs.push(Sequence::numbers(next[i]), sequence.segment(t));
         HYBRID_UNROLL

@@ -139,8 +139,9 @@ func.func @forward(%x: tensor<4x65536x16xf32>, %h: tensor<65536x16xf32>, %dy: te
 
 // -----
 
+// 384 pairs of channels are two blocks of as many threads, not one of 256 and one that is half idle.
 // CHECK-LABEL: schedule.program @forward
-// CHECK: "shortConvForward<float, ShortConvParams{{.*}}.taps = 4{{.*}}threads = 256
+// CHECK: "shortConvForward<float, ShortConvParams{{.*}}.taps = 4{{.*}}grid 1024 {{.*}}threads = 192
 func.func @forward(%x: tensor<16x1024x768xf32>, %w: tensor<768x4xf32>) -> tensor<16x1024x768xf32> {
   %y = hybrid.short_conv %x, %w : tensor<16x1024x768xf32>, tensor<768x4xf32> -> tensor<16x1024x768xf32>
   return %y : tensor<16x1024x768xf32>
