@@ -60,8 +60,7 @@ void addShortConv(Operands &o, const ShortConvChannels &channels, int64_t Toepli
   o.shortConv.*has = 1, o.shortConv.*first = channels.first;
   o.shortConv.hasShortBias = !!op.getBias();
   o.shortConv.shortTaps = shapeOf(op.getWeight())[1];
-  const int64_t inMemory = program.view(op.getX()).shape.back();
-  o.shortConv.repeats = inMemory == lastSize(op.getX()) ? 0 : inMemory;
+  o.shortConv.repeats = repeatedChannels(program.view(op.getX()), lastSize(op.getX()));
 }
 
 template <typename Op> Operands operandsOf(Op op, ProgramBuilder &program) {

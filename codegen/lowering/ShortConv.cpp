@@ -58,7 +58,7 @@ static ShortConvParams shortConvParams(Op op, const View &x, ArrayRef<View> rows
   params.batch = x.shape[0], params.length = x.shape[1], params.channels = weight[0];
   params.taps = weight[1];
   params.sumsRepeats = lastSize(op.getX()) != weight[0];
-  params.repeats = x.shape[2] != weight[0] ? x.shape[2] : 0; // of a repeat's, too
+  params.repeats = repeatedChannels(x, params.channels);
   params.together = program.ask<ShortConvTogether>(x.element, params,
                                                    rowAlignment(params.channels, rows, /*most=*/2));
   params.rowsPerItem = program.ask<ShortConvRows>(x.element, params);

@@ -18,6 +18,12 @@ struct ShortConvChannels {
 /// As which a value is taken of the result; without an op where it is not.
 ShortConvChannels shortConvChannels(mlir::Value value);
 
+/// Of `channels` that a short convolution reads those that lie in memory, where the others repeat
+/// them (RepeatChannelsOp, and gradients that sum); 0 where all do.
+inline int64_t repeatedChannels(const View &x, int64_t channels) {
+  return x.shape.back() == channels ? 0 : x.shape.back();
+}
+
 /// Whether the op computes the operand, channels of a short convolution, of its input.
 bool computesShortConv(mlir::OpOperand &operand, const ProgramBuilder &program);
 
