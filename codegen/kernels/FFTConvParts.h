@@ -22,8 +22,8 @@ struct FFTConvPartsParams {
 };
 
 /// The inner transforms, of `points` points: a block walks over one part of a channel, of one of
-/// the `splits` of the batch. scale: points of the whole transform; goesOn: to the sums of the
-/// filter's gradient of other sequences these are added.
+/// the `splits` of the batch. scale: what the whole transform multiplies by, there and back;
+/// goesOn: to the sums of the filter's gradient of other sequences these are added.
 struct FFTConvInnerParams {
   int64_t batch, channels, parts, points, splits, scale, hasSkip, hasGateOut, goesOn;
   HYBRID_FIELDS(batch, channels, parts, points, splits, scale, hasSkip, hasGateOut, goesOn)
@@ -134,32 +134,44 @@ constexpr FFTConvStretch fftconvStretch(int64_t batch, int64_t points, int64_t c
   return stretch;
 }
 
+/// Coefficients of the remainders at which an inner transform ends, of the polynomial whose
+/// coefficients are its points. Of 512 they are two, so that even points and odd ones are
+/// transformed by themselves, in two stages of radix 16. Down to one it would be another stage each
+/// way, of radix 2, through shared memory.
+constexpr int64_t innerRemainder(int64_t points) { return points == 512 ? 2 : 1; }
+/// Complex elements of shared memory of an inner transform.
+constexpr int64_t innerElements(int64_t points) {
+  return fftElements(points / innerRemainder(points), innerRemainder(points));
+}
 constexpr int threads(const FFTConvInnerParams &p) {
   return static_cast<int>(p.points < 512 ? 32 : p.points / 16);
 }
 template <typename T> constexpr int64_t sharedBytes(const FFTConvInnerParams &p, int64_t signals) {
-  return signals * fftElements(p.points, 1) * 2 * static_cast<int64_t>(sizeof(T));
+  return signals * innerElements(p.points) * 2 * static_cast<int64_t>(sizeof(T));
 }
 template <typename T>
 constexpr Grid innerGrid(const FFTConvInnerParams &p, int64_t sequences, int64_t signals) {
   return {sequences * p.channels * p.parts, threads(p), sharedBytes<T>(p, signals)};
 }
-/// With the filter's spectrum beside a signal.
+/// With the filter's spectrum beside a signal, or, of remainders, with their first coefficient and
+/// what both are crossed with.
 template <typename T> constexpr Grid innerForwardGrid(const FFTConvInnerParams &p) {
   Grid grid = innerGrid<T>(p, p.splits, 1);
-  grid.bytes += threads(p) * 16 * 2 * static_cast<int64_t>(sizeof(T));
+  grid.bytes +=
+      (innerRemainder(p.points) == 1 ? 2 : 3) * threads(p) * 16 * static_cast<int64_t>(sizeof(T));
   return grid;
 }
 
 } // namespace cuda
 
-/// Splits of the batch of a forward (signals: 1) or backward pass (2).
+/// Splits of the batch of a forward (signals: 1) or backward pass (2), for as many blocks as run at
+/// a time while `beside` stretches share the GPU.
 struct FFTConvInnerSplits {
   template <typename T>
-  static constexpr int64_t onCuda(const FFTConvInnerParams &p, int64_t signals) {
+  static constexpr int64_t onCuda(const FFTConvInnerParams &p, int64_t signals, int64_t beside) {
     return cuda::fftconvSplits(
         p.batch, p.channels * p.parts,
-        cuda::fftconvBlocksAtOnce(cuda::threads(p), cuda::sharedBytes<T>(p, signals)));
+        cuda::fftconvBlocksAtOnce(cuda::threads(p), cuda::sharedBytes<T>(p, signals)) / beside);
   }
 };
 

@@ -244,7 +244,7 @@ public:
         auto at = [&](const View &view) { return part(view, sequence, first, count); };
         split(ofActivations(count), at(o.x), at(o.gateIn), signal);
         FFTConvInnerParams params = innerParams(stretch.batch, count, 1);
-        params.splits = program.ask<FFTConvInnerSplits>(element, params, 1);
+        params.splits = program.ask<FFTConvInnerSplits>(element, params, 1, rooms.size());
         params.hasSkip = p.hasSkip;
         program.launch<FFTConvInnerForward>(element, params,
                                             {channelRows(spectrum, first, count),
@@ -255,9 +255,10 @@ public:
   }
 
   void backward() {
+    const int64_t beside = std::min(ceilDiv(p.channels, stretch.channels), cuda::fftconvRooms);
     forEachChannels(stretch.channels, [&](int64_t first, int64_t count) {
       FFTConvInnerParams params = innerParams(stretch.batch, count, 1);
-      params.splits = program.ask<FFTConvInnerSplits>(element, params, 2);
+      params.splits = program.ask<FFTConvInnerSplits>(element, params, 2, beside);
       params.hasSkip = p.hasSkip, params.hasGateOut = p.hasGateOut;
       params.goesOn = stretch.batch < p.batch; // from zero, so that all stretches share their code
       View signal = scratch(stretch.batch, count), cotangent = scratch(stretch.batch, count),
@@ -362,7 +363,7 @@ private:
     return params;
   }
   FFTConvInnerParams innerParams(int64_t batch, int64_t count, int64_t splits) const {
-    return {batch, count, parts, inner, splits, p.points, 0, 0, 0};
+    return {batch, count, parts, inner, splits, p.points / cuda::innerRemainder(inner), 0, 0, 0};
   }
 
   void split(FFTConvPartsParams params, const View &x, const View &gate, const View &to) const {

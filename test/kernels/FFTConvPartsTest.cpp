@@ -68,8 +68,9 @@ constexpr auto ofGateGradient = [](const Case &c) {
   return partsOf(c, c.dGateOutStride, 1, c.yStride);
 };
 constexpr auto innerOf = [](const Case &c) {
-  return FFTConvInnerParams{c.batch,    c.channels, c.parts,      c.inner(), c.splits,
-                            c.points(), c.hasSkip,  c.hasGateOut, c.goesOn};
+  return FFTConvInnerParams{c.batch,   c.channels,   c.parts,
+                            c.inner(), c.splits,     c.points() / cuda::innerRemainder(c.inner()),
+                            c.hasSkip, c.hasGateOut, c.goesOn};
 };
 
 template <typename T, typename Of, typename Params>
@@ -164,6 +165,10 @@ constexpr Case cases[] = {{2, 1000, 9, 1000, 2, true, true, true, 32, 8},
                           {2, 1000, 21, 1000, 1, true, true, true, 16, 8, 16},
                           {2, 1000, 17, 1000, 1, true, true, true, 8, 16, 16},
                           {1, 512, 8, 512, 1, false, false, true, 16, 32},
+                          // Inner transforms of 512 points, down to remainders.
+                          {3, 2000, 5, 2000, 2, true, true, true, 4, 16, 16},
+                          {2, 4000, 3, 40, 1, false, false, true, 4, 16, 16},
+                          {2, 3000, 2, 1000, 2, true, true, false, 4, 16, 16},
                           // Blocks as they are of f32 and of f64.
                           {2, 1000, 35, 1000, 1, true, true, true, 16, 16, 32},
                           {2, 700, 33, 700, 1, true, true, true, 4, 16, 32},

@@ -34,6 +34,12 @@ template <typename T> HYBRID_DEVICE Complex<T> operator-(Complex<T> a, Complex<T
 template <typename T> HYBRID_DEVICE Complex<T> operator*(Complex<T> a, Complex<T> b) {
   return {multiplyAdd(a.re, b.re, -(a.im * b.im)), multiplyAdd(a.re, b.im, a.im * b.re)};
 }
+/// a b + c
+template <typename T>
+HYBRID_DEVICE Complex<T> multiplyAdd(Complex<T> a, Complex<T> b, Complex<T> c) {
+  return {multiplyAdd(a.re, b.re, multiplyAdd(-a.im, b.im, c.re)),
+          multiplyAdd(a.re, b.im, multiplyAdd(a.im, b.re, c.im))};
+}
 template <typename T> HYBRID_DEVICE Complex<T> conjugate(Complex<T> a) { return {a.re, -a.im}; }
 
 /// cos(2 pi k / 128) for 0 <= k <= 128; folded away where k is known after unrolling.
@@ -185,9 +191,12 @@ HYBRID_DEVICE void multiplyByPowers(Complex<T> *v, Complex<T> first, const Compl
 
 /// Table of the factors of a transform of `points`: e^(-2 pi i q / (4 points)), q < points. keeps:
 /// for blocks that do many transforms, threads have what they need of it in registers, once
-/// keepFactors() was called.
+/// keepFactors() was called. remainders: the lanes are every lanes-th point of one sequence, of
+/// whose points * lanes the table is. Group g has in place b the remainder of its polynomial modulo
+/// z^lanes - e^(-2 pi i b / last), the lanes its coefficients: z counts in units of
+/// e^(-2 pi i g / (points * lanes)), so that all groups have the same moduli.
 template <typename T, int points_, int lanes_, int threads_, bool twisted, bool wide = false,
-          bool keeps = false>
+          bool keeps = false, bool remainders = false>
 struct Transform {
   static constexpr int points = points_, lanes = lanes_, threads = threads_;
   static constexpr int firstRadix = fftRadices(points, wide).first,
@@ -205,7 +214,7 @@ struct Transform {
   /// Rounds of the first stage. Where factors are kept a thread loads the points of all rounds
   /// before it waits for the first of them.
   static constexpr int firstRounds = (firstStride * lanes + threads - 1) / threads;
-  static constexpr bool loadsAtOnce = keeps && firstStride % threads == 0;
+  static constexpr bool loadsAtOnce = keeps && firstStride * lanes % threads == 0;
   /// Parts of the first stage, which the threads of the block take in rounds.
   static constexpr unsigned firstParts = firstStride * lanes;
   /// Whether rounds and operands of one are so few that those of the next are loaded beside them;
@@ -222,21 +231,36 @@ struct Transform {
     return length >= firstStride ? 0 : 1 + stageOf(16 * length);
   }
   static constexpr int stageCount = firstStride >= 16 * last ? 1 + stageOf(16 * last) : 0;
-  static_assert(!keeps || (!twisted && points <= 16 * threads && lanes == 1), "a place a thread");
-  Value keptFirst[keeps ? firstFromTable : 1]; // of the first round
+  /// Remainders have no factors but those of the first stage, so that there are registers for all.
+  static constexpr bool keepsAll = keeps && remainders;
+  static_assert(!keeps || (!twisted && points * lanes <= 16 * threads && threads % lanes == 0),
+                "a place a thread");
+  static_assert(!remainders || (!twisted && stageCount == 0 && firstRadix > 2 && firstRounds == 1),
+                "the first stage has all factors");
+  // Of the first round: all of them, or powers of one another.
+  Value keptFirst[keepsAll ? firstRadix : keeps ? firstFromTable : 1];
   Value kept[keeps && stageCount ? stageCount : 1][keeps ? 4 : 1];
 
   HYBRID_DEVICE Transform(Value *data, const Value *table) : data(data), table(table) {}
   HYBRID_DEVICE void keepFactors() {
-    if (threadIdx.x < firstStride) {
+    const Part part(threadIdx.x);
+    if constexpr (keepsAll) {
+      HYBRID_UNROLL
+      for (int b = 0; b < firstRadix; ++b)
+        keptFirst[b] = {T(1), T(0)};
+      Value powers[4];
+      powersOf<firstRadix, firstFromTable>([&](int k) { return firstFactor(part.position(0), k); },
+                                           powers);
+      multiplyByPowers<firstRadix, false, true>(keptFirst, Value{T(1), T(0)}, powers);
+    } else if (part.place < firstStride) {
       HYBRID_UNROLL
       for (int k = 1; k <= firstFromTable; ++k)
-        keptFirst[k - 1] = firstFactor(static_cast<int>(threadIdx.x), k);
+        keptFirst[k - 1] = firstFactor(part.position(0), k);
       if constexpr (firstRadix == 2)
         keptFirst[0] = keptFirst[0] * keptFirst[0];
     }
-    if (threadIdx.x < points / 16)
-      keepStages<firstStride>();
+    if (part.place < points / 16)
+      keepStages<firstStride>(part.place);
   }
 
   /// The element of a position, and the distance of elements whose positions are `positions` (a
@@ -250,9 +274,15 @@ struct Transform {
   }
   /// Where a thread's part of the work begins in a round of a stage.
   struct Part {
-    int place, lane;
+    int index, place, lane;
     HYBRID_DEVICE explicit Part(unsigned index)
-        : place(static_cast<int>(index / lanes)), lane(static_cast<int>(index % lanes)) {}
+        : index(static_cast<int>(index)), place(static_cast<int>(index / lanes)),
+          lane(static_cast<int>(index % lanes)) {}
+    /// Where point a of the first stage is: in the lane's sequence, or in the one whose remainders
+    /// the lanes are.
+    HYBRID_DEVICE int position(int a) const {
+      return (remainders ? index : place) + firstStride * (remainders ? lanes : 1) * a;
+    }
   };
 
   /// The first stage; point(operands(t, lane)) is the point t, and operands are loads alone: those
@@ -265,7 +295,7 @@ struct Transform {
       const Part part(index);
       HYBRID_UNROLL
       for (int a = 0; a < firstRadix; ++a)
-        loaded[a] = operands(part.place + firstStride * a, part.lane);
+        loaded[a] = operands(part.position(a), part.lane);
     };
     auto take = [&](unsigned index, int round, const Loaded *loaded) {
       Value v[firstRadix];
@@ -407,18 +437,18 @@ struct Transform {
       HYBRID_UNROLL
       for (int b = 0; b < radix; ++b)
         v[b] = data[base + b * distance(stride)];
-      firstFactors<true>(v, part.place, round);
+      firstFactors<true>(v, part.position(0), round);
       transformRegisters<radix, true>(v);
     };
     auto use = [&](Part part, int a, const Value *v, const Loaded &loaded) {
-      store(part.place + stride * a, part.lane,
-            twisted ? turned<true>(v[a], a * (32 / radix)) : v[a], loaded);
+      store(part.position(a), part.lane, twisted ? turned<true>(v[a], a * (32 / radix)) : v[a],
+            loaded);
     };
     auto lastStage = [&](unsigned index, int round) {
       const Part part(index);
       Value v[radix];
       loadAhead<radix, (together < radix ? together : radix), (radix <= 16)>(
-          [&](int a) { return operands(part.place + stride * a, part.lane); },
+          [&](int a) { return operands(part.position(a), part.lane); },
           [&] { make(part, round, v); },
           [&](int a, const Loaded &loaded) { use(part, a, v, loaded); });
     };
@@ -433,7 +463,7 @@ struct Transform {
         const Part part(first + static_cast<unsigned>(round * threads));
         HYBRID_UNROLL
         for (int a = 0; a < radix; ++a)
-          loaded[round % 2][a] = operands(part.place + stride * a, part.lane);
+          loaded[round % 2][a] = operands(part.position(a), part.lane);
       };
       request(firstRounds - 1);
       HYBRID_UNROLL
@@ -468,7 +498,7 @@ private:
         v[a] = turned<false>(v[a], a * (32 / firstRadix));
     }
     transformRegisters<firstRadix, false>(v);
-    firstFactors<false>(v, part.place, round);
+    firstFactors<false>(v, part.position(0), round);
     const int base = at(part.place, part.lane);
     HYBRID_UNROLL
     for (int b = 0; b < firstRadix; ++b)
@@ -509,32 +539,38 @@ private:
   template <int length> HYBRID_DEVICE Value stageFactor(int j, int k) const {
     return table[k * j * (4 * points / length)];
   }
-  template <int length> HYBRID_DEVICE void keepStages() {
+  template <int length> HYBRID_DEVICE void keepStages(int place) {
     if constexpr (length >= 16 * last && length <= firstStride) {
       HYBRID_UNROLL
       for (int k = 1; k <= 4; ++k)
-        kept[stageOf(length)][k - 1] =
-            stageFactor<length>(static_cast<int>(threadIdx.x) % (length / 16), k);
-      keepStages<length / 16>();
+        kept[stageOf(length)][k - 1] = stageFactor<length>(place % (length / 16), k);
+      keepStages<length / 16>(place);
     }
   }
 
   template <bool conjugated>
   HYBRID_DEVICE void firstFactors(Value *v, int j, [[maybe_unused]] int round) const {
-    auto factor = [&](int k) {
-      if constexpr (keeps) // places of the next round are `threads` further
-        return turned<false>(keptFirst[k - 1], round * k * (128 * threads / points) % 128);
+    if constexpr (keepsAll) {
+      HYBRID_UNROLL
+      for (int b = 1; b < firstRadix; ++b)
+        v[b] = v[b] * (conjugated ? conjugate(keptFirst[b]) : keptFirst[b]);
+    } else {
+      auto factor = [&](int k) {
+        if constexpr (keeps) // places of the next round are threads / lanes further
+          return turned<false>(keptFirst[k - 1],
+                               round * k * (128 * (threads / lanes) / points) % 128);
+        else
+          return firstFactor(j, k);
+      };
+      Value powers[4];
+      if constexpr (firstRadix == 2 && !keeps)
+        powers[0] = factor(1) * factor(1);
       else
-        return firstFactor(j, k);
-    };
-    Value powers[4];
-    if constexpr (firstRadix == 2 && !keeps)
-      powers[0] = factor(1) * factor(1);
-    else
-      powersOf<firstRadix, firstFromTable>(factor, powers);
-    // Twisted: e^(-2 pi i j (b + 1/4) / points).
-    multiplyByPowers<firstRadix, conjugated, !twisted>(v, twisted ? table[j] : Value{T(1), T(0)},
-                                                       powers);
+        powersOf<firstRadix, firstFromTable>(factor, powers);
+      // Twisted: e^(-2 pi i j (b + 1/4) / points).
+      multiplyByPowers<firstRadix, conjugated, !twisted>(v, twisted ? table[j] : Value{T(1), T(0)},
+                                                         powers);
+    }
   }
 
   /// Stages of sub-transforms of `length` points and shorter ones, down to 16 * last; the other way

@@ -417,8 +417,11 @@ HYBRID_DEVICE void fftconvMergeFilter(int64_t item, const T *parts, const T *twi
       });
 }
 
+/// An inner transform, down to remainders of innerRemainder() coefficients, which are its lanes.
 template <typename T, FFTConvInnerParams P, bool keeps = false>
-using InnerTransform = Transform<T, static_cast<int>(P.points), 1, threads(P), false, false, keeps>;
+using InnerTransform = Transform<T, static_cast<int>(P.points / innerRemainder(P.points)),
+                                 static_cast<int>(innerRemainder(P.points)), threads(P), false,
+                                 false, keeps, innerRemainder(P.points) != 1>;
 
 /// The spectrum of the filter's parts, times 1 / scale. Items: parts of channels.
 template <typename T, FFTConvInnerParams P>
@@ -426,10 +429,10 @@ HYBRID_DEVICE void fftconvInnerSpectrum(int64_t item, const T *parts, const T *t
                                         T *spectrum) {
   using Block = InnerTransform<T, P>;
   const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
-  const auto *in = reinterpret_cast<const Complex<T> *>(parts) + item * Block::points;
+  const auto *in = reinterpret_cast<const Complex<T> *>(parts) + item * P.points;
   block.load([&](int t, int) { return in[t]; });
   block.forward();
-  block.storeSpectrum(reinterpret_cast<Complex<T> *>(spectrum) + item * Block::points,
+  block.storeSpectrum(reinterpret_cast<Complex<T> *>(spectrum) + item * P.points,
                       T(1) / static_cast<T>(P.scale));
 }
 
@@ -440,14 +443,84 @@ template <typename T, FFTConvInnerParams P> struct InnerFilter {
   T skip;
 
   HYBRID_DEVICE InnerFilter(const T *spectrum, const T *skip, int64_t part)
-      : spectrum(reinterpret_cast<const Complex<T> *>(spectrum) + part * Block::points),
+      : spectrum(reinterpret_cast<const Complex<T> *>(spectrum) + part * P.points),
         skip(P.hasSkip ? skip[part / P.parts] * (T(1) / static_cast<T>(P.scale)) : T(0)) {}
-  template <typename Group> HYBRID_DEVICE const Complex<T> *placesOf(Group group) const {
-    return opaque(spectrum) + group.spectrumAt();
+  /// Of the first place of a group of the transform, of one coefficient of its remainders.
+  HYBRID_DEVICE const Complex<T> *placesOf(int group, int coefficient) const {
+    return opaque(spectrum) + group * Block::lanes + coefficient;
   }
-  HYBRID_DEVICE Complex<T> at(const Complex<T> *place, int b) const {
-    Complex<T> h = place[b * Block::groups];
-    return {h.re + skip, h.im};
+  HYBRID_DEVICE Complex<T> at(const Complex<T> *place, int b, int coefficient) const {
+    Complex<T> h = place[b * Block::groups * Block::lanes];
+    if constexpr (P.hasSkip != 0)
+      h.re += coefficient == 0 ? skip : T(0); // the skip term has degree 0
+    return h;
+  }
+};
+
+/// Products of remainders u + v z modulo z^2 - e^(-2 pi i b / 16), of a pair of neighbouring
+/// threads, one of which has u and the other one v. As conj(z) = z e^(2 pi i b / 16), a conjugate
+/// has conj(v) times that.
+struct RemainderPair {
+  bool isFirst; // has u
+
+  template <typename T> HYBRID_DEVICE static Complex<T> others(Complex<T> own) {
+    return {shuffleXor(own.re, 1), shuffleXor(own.im, 1)};
+  }
+  /// x z^2 in the thread that has u, x in the other one.
+  template <typename T> HYBRID_DEVICE Complex<T> foldedIntoFirst(Complex<T> x, int b) const {
+    const Complex<T> folded = turned<false>(x, 8 * b);
+    return isFirst ? folded : x;
+  }
+  /// x / z^2 in the thread that has v, x in the other one.
+  template <typename T> HYBRID_DEVICE Complex<T> unfoldedIntoSecond(Complex<T> x, int b) const {
+    const Complex<T> unfolded = turned<true>(x, 8 * b);
+    return isFirst ? x : unfolded;
+  }
+};
+
+/// The filter that a thread multiplies its group of an inner transform by, in shared memory: in
+/// registers it would leave room for fewer blocks.
+template <typename T, FFTConvInnerParams P> struct SharedSpectrum {
+  using Block = InnerTransform<T, P>;
+  static constexpr int coefficients = Block::lanes, stride = threads(P) / coefficients;
+  // Of remainders a pair of threads shares `first`, the first coefficients, and each has `crossed`,
+  // what the other one's value is multiplied by.
+  Complex<T> *first, *crossed;
+
+  /// The threads see it behind the next barrier.
+  HYBRID_DEVICE SharedSpectrum(const InnerFilter<T, P> &filter, Complex<T> *shared)
+      : first(shared), crossed(shared + P.points / 2 + threadIdx.x) {
+    const typename Block::Group group(0);
+    if (!group.exists())
+      return;
+    first += group.group;
+    const Complex<T> *from = filter.placesOf(group.group, group.lane);
+    Complex<T> h[16];
+    HYBRID_UNROLL
+    for (int b = 0; b < 16; ++b)
+      h[b] = filter.at(from, b, group.lane);
+    if constexpr (coefficients != 1) {
+      const RemainderPair pair{group.lane == 0};
+      HYBRID_UNROLL
+      for (int b = 0; b < 16; ++b) {
+        const Complex<T> other = pair.others(h[b]);
+        crossed[b * threads(P)] = pair.isFirst ? turned<false>(other, 8 * b) : h[b];
+      }
+    }
+    if (group.lane == 0) {
+      HYBRID_UNROLL
+      for (int b = 0; b < 16; ++b)
+        first[b * stride] = h[b];
+    }
+  }
+  HYBRID_DEVICE void multiply(Complex<T> *v) const {
+    HYBRID_UNROLL
+    for (int b = 0; b < 16; ++b) {
+      Complex<T> product = v[b] * first[b * stride];
+      if constexpr (coefficients != 1)
+        product = multiplyAdd(RemainderPair::others(v[b]), crossed[b * threads(P)], product);
+      v[b] = product;
+    }
   }
 };
 
@@ -465,25 +538,16 @@ HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T 
                 end = minimum(begin + perSplit, P.batch);
   const InnerFilter<T, P> filter(spectrum, skip, part);
   static_assert(Block::rounds == 1);
-  // Of the thread's group, at its own place: in registers it would leave room for fewer blocks.
-  Complex<T> *spectrumHere = sharedMemory<Complex<T>>() + fftElements(P.points, 1) + threadIdx.x;
-  if (const typename Block::Group group(0); group.exists()) {
-    HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
-      spectrumHere[b * threads(P)] = filter.at(filter.placesOf(group), b);
-  }
+  const SharedSpectrum<T, P> filterHere(filter,
+                                        sharedMemory<Complex<T>>() + innerElements(P.points));
   HYBRID_NO_UNROLL
   for (int64_t sequence = begin; sequence < end; ++sequence) {
-    auto *data = parts + 2 * (sequence * P.channels * P.parts + part) * Block::points;
+    auto *data = parts + 2 * (sequence * P.channels * P.parts + part) * P.points;
     block.load([&](int t, int) { return complexAt<T>(data + 2 * t); }); // where this thread has
                                                                         // stored from, so no
                                                                         // barrier is between
     block.forward();
-    block.multiply([&](typename Block::Group, Complex<T> *v) {
-      HYBRID_UNROLL
-      for (int b = 0; b < 16; ++b)
-        v[b] = v[b] * spectrumHere[b * threads(P)];
-    });
+    block.multiply([&](typename Block::Group, Complex<T> *v) { filterHere.multiply(v); });
     block.inverse();
     block.store([&](int t, int, Complex<T> z) { putComplex(data + 2 * t, z); });
   }
@@ -498,6 +562,8 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
                                         T *dPartial) {
   constexpr bool keeps = sizeof(T) == 4;
   using Block = InnerTransform<T, P, keeps>;
+  using Group = typename Block::Group;
+  constexpr int coefficients = Block::lanes;
   constexpr int64_t allParts = P.channels * P.parts, perSplit = (P.batch + P.splits - 1) / P.splits;
   const auto *table = reinterpret_cast<const Complex<T> *>(twiddles);
   auto *shared = sharedMemory<Complex<T>>();
@@ -505,38 +571,51 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
   if constexpr (keeps)
     signal.keepFactors();
   Block cotangent = signal;
-  cotangent.data += fftElements(P.points, 1);
+  cotangent.data += innerElements(P.points);
   const int64_t part = item % allParts;
   const InnerFilter<T, P> filter(spectrum, skip, part);
 
-  SpectrumSums<T, Block> sums(reinterpret_cast<Complex<T> *>(dPartial) + item * Block::points,
+  SpectrumSums<T, Block> sums(reinterpret_cast<Complex<T> *>(dPartial) + item * P.points,
                               P.goesOn != 0);
   const int64_t begin = item / allParts * perSplit, end = minimum(begin + perSplit, P.batch);
   HYBRID_NO_UNROLL
   for (int64_t sequence = begin; sequence < end; ++sequence) {
-    const int64_t at = 2 * (sequence * allParts + part) * Block::points;
+    const int64_t at = 2 * (sequence * allParts + part) * P.points;
     auto *p = writable<T>(signals) + at;
     auto *q = writable<T>(cotangents) + at;
     signal.load([&](int t, int) { return complexAt<T>(p + 2 * t); });
     cotangent.load([&](int t, int) { return complexAt<T>(q + 2 * t); });
     signal.forward();
     cotangent.forward();
-    sums.forEachGroup([&](int round, typename Block::Group group) {
+    sums.forEachGroup([&](int round, Group group) {
       Complex<T> v[16];
       signal.read(group, v);
       transformRegisters<16, false>(v);
       signal.write(group, v); // read again below by this thread
       cotangent.read(group, v);
       transformRegisters<16, false>(v);
-      const auto *place = filter.placesOf(group);
+      const Complex<T> *first = filter.placesOf(group.group, 0);
       HYBRID_UNROLL
       for (int b = 0; b < 16; ++b) {
         Complex<T> &s = signal.element(group, b);
-        const Complex<T> h = filter.at(place, b);
-        sums.add(round, group, b, conjugate(s) * v[b]);
-        if constexpr (P.hasGateOut != 0)
-          s = s * h;
-        v[b] = v[b] * conjugate(h);
+        const Complex<T> h = filter.at(first, b, 0);
+        if constexpr (coefficients == 1) {
+          sums.add(round, group, b, conjugate(s) * v[b]);
+          if constexpr (P.hasGateOut != 0)
+            s = s * h;
+          v[b] = v[b] * conjugate(h);
+        } else {
+          const RemainderPair pair{group.lane == 0};
+          const Complex<T> second = filter.at(filter.placesOf(group.group, 1), b, 1), own = s,
+                           other = pair.others(own),
+                           d = pair.unfoldedIntoSecond(pair.others(v[b]), b);
+          sums.add(round, group, b,
+                   multiplyAdd(conjugate(pair.isFirst ? other : own), d,
+                               conjugate(pair.isFirst ? own : other) * v[b]));
+          if constexpr (P.hasGateOut != 0)
+            s = own * h + pair.foldedIntoFirst(other * second, b);
+          v[b] = multiplyAdd(conjugate(second), d, v[b] * conjugate(h));
+        }
       }
       transformRegisters<16, true>(v);
       cotangent.write(group, v);
@@ -564,11 +643,11 @@ HYBRID_DEVICE void fftconvInnerGradient(int64_t item, const T *dPartial, const T
   using Block = InnerTransform<T, P>;
   constexpr int64_t perSplit = P.channels * P.parts * P.points;
   const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
-  block.loadSum(reinterpret_cast<const Complex<T> *>(dPartial) + item * Block::points, P.splits,
+  block.loadSum(reinterpret_cast<const Complex<T> *>(dPartial) + item * P.points, P.splits,
                 perSplit);
   block.inverse();
   constexpr T factor = T(1) / static_cast<T>(P.scale);
-  auto *out = reinterpret_cast<Complex<T> *>(parts) + item * Block::points;
+  auto *out = reinterpret_cast<Complex<T> *>(parts) + item * P.points;
   block.store([&](int t, int, Complex<T> z) { out[t] = {z.re * factor, z.im * factor}; });
 }
 
