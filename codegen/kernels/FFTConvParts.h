@@ -21,12 +21,13 @@ struct FFTConvPartsParams {
                 factorStride, secondStride, secondFactorStride, hasFactor, hasSecond, hasFirst)
 };
 
-/// The inner transforms, of `points` points: a block walks over one part of a channel, of one of
-/// the `splits` of the batch. scale: what the whole transform multiplies by, there and back;
-/// goesOn: to the sums of the filter's gradient of other sequences these are added.
+/// The inner transforms, of `points` points: a block walks over one part of a channel, or forward
+/// over `walks` parts, of one of the `splits` of the batch. scale: what the whole transform
+/// multiplies by, there and back; goesOn: to the sums of the filter's gradient of other sequences
+/// these are added.
 struct FFTConvInnerParams {
-  int64_t batch, channels, parts, points, splits, scale, hasSkip, hasGateOut, goesOn;
-  HYBRID_FIELDS(batch, channels, parts, points, splits, scale, hasSkip, hasGateOut, goesOn)
+  int64_t batch, channels, parts, points, splits, walks, scale, hasSkip, hasGateOut, goesOn;
+  HYBRID_FIELDS(batch, channels, parts, points, splits, walks, scale, hasSkip, hasGateOut, goesOn)
 };
 
 namespace cuda {
@@ -149,29 +150,36 @@ constexpr int threads(const FFTConvInnerParams &p) {
 template <typename T> constexpr int64_t sharedBytes(const FFTConvInnerParams &p, int64_t signals) {
   return signals * innerElements(p.points) * 2 * static_cast<int64_t>(sizeof(T));
 }
-template <typename T>
-constexpr Grid innerGrid(const FFTConvInnerParams &p, int64_t sequences, int64_t signals) {
-  return {sequences * p.channels * p.parts, threads(p), sharedBytes<T>(p, signals)};
+/// A block for each part of a channel.
+template <typename T> constexpr Grid innerGrid(const FFTConvInnerParams &p) {
+  return {p.channels * p.parts, threads(p), sharedBytes<T>(p, 1)};
 }
 /// With the filter's spectrum beside a signal, or, of remainders, with their first coefficient and
 /// what both are crossed with.
 template <typename T> constexpr Grid innerForwardGrid(const FFTConvInnerParams &p) {
-  Grid grid = innerGrid<T>(p, p.splits, 1);
-  grid.bytes +=
-      (innerRemainder(p.points) == 1 ? 2 : 3) * threads(p) * 16 * static_cast<int64_t>(sizeof(T));
-  return grid;
+  const int64_t spectrum = (innerRemainder(p.points) == 1 ? 2 : 3) * threads(p) * 16;
+  return {ceilDiv(p.channels * p.parts, p.walks) * p.splits, threads(p),
+          sharedBytes<T>(p, 1) + spectrum * static_cast<int64_t>(sizeof(T))};
+}
+template <typename T> constexpr Grid innerBackwardGrid(const FFTConvInnerParams &p) {
+  return {p.channels * p.parts * p.splits, threads(p), sharedBytes<T>(p, 2)};
 }
 
 } // namespace cuda
 
-/// Splits of the batch of a forward (signals: 1) or backward pass (2), for as many blocks as run at
-/// a time while `beside` stretches share the GPU.
-struct FFTConvInnerSplits {
+/// Divides the work of a forward (signals: 1) or backward pass (2) among as many blocks as run at a
+/// time while `beside` stretches share the GPU: the batch, or, of a forward pass with more parts
+/// than these, parts. Then blocks of what another stretch has to do find room beside them.
+struct FFTConvInnerDivision {
   template <typename T>
-  static constexpr int64_t onCuda(const FFTConvInnerParams &p, int64_t signals, int64_t beside) {
-    return cuda::fftconvSplits(
-        p.batch, p.channels * p.parts,
-        cuda::fftconvBlocksAtOnce(cuda::threads(p), cuda::sharedBytes<T>(p, signals)) / beside);
+  static constexpr void onCuda(FFTConvInnerParams &p, int64_t signals, int64_t beside) {
+    const int64_t parts = p.channels * p.parts,
+                  atOnce = cuda::fftconvBlocksAtOnce(cuda::threads(p),
+                                                     cuda::sharedBytes<T>(p, signals)) /
+                           beside;
+    p.splits = cuda::fftconvSplits(p.batch, parts, atOnce);
+    if (signals == 1 && beside > 1)
+      p.walks = ceilDiv(parts * p.splits, atOnce);
   }
 };
 
@@ -203,7 +211,7 @@ struct FFTConvMergeFilter : KernelOf<FFTConvPartsParams, "fftconv_merge_filter",
 
 /// Buffers: parts of the filter, twiddles, spectrum.
 struct FFTConvInnerSpectrum : KernelOf<FFTConvInnerParams, "fftconv_inner_spectrum", 2> {
-  HYBRID_ON_CUDA(cuda::innerGrid<T>(p, 1, 1))
+  HYBRID_ON_CUDA(cuda::innerGrid<T>(p))
 };
 
 /// Buffers: spectrum, skip (optional), twiddles, signal, in place.
@@ -216,12 +224,12 @@ struct FFTConvInnerForward : KernelOf<FFTConvInnerParams, "fftconv_inner_forward
 /// place where it goes on.
 struct FFTConvInnerBackward : KernelOf<FFTConvInnerParams, "fftconv_inner_backward", 3, 4, 5> {
   HYBRID_ACTIVATIONS(3, 4)
-  HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.splits, 2))
+  HYBRID_ON_CUDA(cuda::innerBackwardGrid<T>(p))
 };
 
 /// Buffers: partial, twiddles, parts of the filter's gradient.
 struct FFTConvInnerGradient : KernelOf<FFTConvInnerParams, "fftconv_inner_gradient", 2> {
-  HYBRID_ON_CUDA(cuda::innerGrid<T>(p, 1, 1))
+  HYBRID_ON_CUDA(cuda::innerGrid<T>(p))
 };
 
 } // namespace hybrid

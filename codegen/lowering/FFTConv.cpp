@@ -244,8 +244,8 @@ public:
         auto at = [&](const View &view) { return part(view, sequence, first, count); };
         split(ofActivations(count), at(o.x), at(o.gateIn), signal);
         FFTConvInnerParams params = innerParams(stretch.batch, count, 1);
-        params.splits = program.ask<FFTConvInnerSplits>(element, params, 1, rooms.size());
         params.hasSkip = p.hasSkip;
+        program.ask<FFTConvInnerDivision>(element, params, 1, rooms.size());
         program.launch<FFTConvInnerForward>(element, params,
                                             {channelRows(spectrum, first, count),
                                              channels(o.skip, first, count), innerTable, signal});
@@ -258,7 +258,7 @@ public:
     const int64_t beside = std::min(ceilDiv(p.channels, stretch.channels), cuda::fftconvRooms);
     forEachChannels(stretch.channels, [&](int64_t first, int64_t count) {
       FFTConvInnerParams params = innerParams(stretch.batch, count, 1);
-      params.splits = program.ask<FFTConvInnerSplits>(element, params, 2, beside);
+      program.ask<FFTConvInnerDivision>(element, params, 2, beside);
       params.hasSkip = p.hasSkip, params.hasGateOut = p.hasGateOut;
       params.goesOn = stretch.batch < p.batch; // from zero, so that all stretches share their code
       View signal = scratch(stretch.batch, count), cotangent = scratch(stretch.batch, count),
@@ -363,7 +363,7 @@ private:
     return params;
   }
   FFTConvInnerParams innerParams(int64_t batch, int64_t count, int64_t splits) const {
-    return {batch, count, parts, inner, splits, p.points / cuda::innerRemainder(inner), 0, 0, 0};
+    return {batch, count, parts, inner, splits, 1, p.points / cuda::innerRemainder(inner), 0, 0, 0};
   }
 
   void split(FFTConvPartsParams params, const View &x, const View &gate, const View &to) const {

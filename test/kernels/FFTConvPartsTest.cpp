@@ -28,6 +28,7 @@ struct Case {
   bool skip, gateIn, gateOut;
   int64_t parts, tile, lanes = 8;
   int64_t goesOn = 0; // the backward pass is of two stretches with the same sequences
+  int64_t walks = 1;
   // As FFTConvParams, which has them for the sequence as a whole.
   int64_t xStride = channels + 5, gateInStride = channels + 3, gateOutStride = channels,
           yStride = channels + 1, dxStride = channels + 2, dGateInStride = channels + 7,
@@ -68,9 +69,12 @@ constexpr auto ofGateGradient = [](const Case &c) {
   return partsOf(c, c.dGateOutStride, 1, c.yStride);
 };
 constexpr auto innerOf = [](const Case &c) {
-  return FFTConvInnerParams{c.batch,   c.channels,   c.parts,
-                            c.inner(), c.splits,     c.points() / cuda::innerRemainder(c.inner()),
-                            c.hasSkip, c.hasGateOut, c.goesOn};
+  FFTConvInnerParams p{};
+  p.batch = c.batch, p.channels = c.channels, p.parts = c.parts, p.points = c.inner();
+  p.splits = c.splits, p.walks = c.walks;
+  p.scale = c.points() / cuda::innerRemainder(c.inner());
+  p.hasSkip = c.hasSkip, p.hasGateOut = c.hasGateOut, p.goesOn = c.goesOn;
+  return p;
 };
 
 template <typename T, typename Of, typename Params>
@@ -165,6 +169,9 @@ constexpr Case cases[] = {{2, 1000, 9, 1000, 2, true, true, true, 32, 8},
                           {2, 1000, 21, 1000, 1, true, true, true, 16, 8, 16},
                           {2, 1000, 17, 1000, 1, true, true, true, 8, 16, 16},
                           {1, 512, 8, 512, 1, false, false, true, 16, 32},
+                          // A block walks over several parts; the last one over fewer.
+                          {3, 1000, 9, 1000, 2, true, true, true, 16, 16, 16, 0, 5},
+                          {1, 4000, 3, 40, 1, true, true, false, 4, 16, 16, 0, 5},
                           // Inner transforms of 512 points, down to remainders.
                           {3, 2000, 5, 2000, 2, true, true, true, 4, 16, 16},
                           {2, 4000, 3, 40, 1, false, false, true, 4, 16, 16},

@@ -524,7 +524,7 @@ template <typename T, FFTConvInnerParams P> struct SharedSpectrum {
   }
 };
 
-/// In place. Items: splits of the batch fastest, which share the filter; then parts of channels.
+/// In place. Items: splits of the batch fastest; then parts of channels, `walks` of them an item.
 template <typename T, FFTConvInnerParams P, typename Parts>
 HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T *skip,
                                        const T *twiddles, Parts partsBuffer) {
@@ -533,23 +533,30 @@ HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T 
   Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
   if constexpr (sizeof(T) == 4)
     block.keepFactors();
-  constexpr int64_t perSplit = (P.batch + P.splits - 1) / P.splits;
-  const int64_t part = item / P.splits, begin = item % P.splits * perSplit,
-                end = minimum(begin + perSplit, P.batch);
-  const InnerFilter<T, P> filter(spectrum, skip, part);
+  constexpr int64_t allParts = P.channels * P.parts, perSplit = (P.batch + P.splits - 1) / P.splits;
+  const int64_t begin = item % P.splits * perSplit, end = minimum(begin + perSplit, P.batch);
   static_assert(Block::rounds == 1);
-  const SharedSpectrum<T, P> filterHere(filter,
-                                        sharedMemory<Complex<T>>() + innerElements(P.points));
   HYBRID_NO_UNROLL
-  for (int64_t sequence = begin; sequence < end; ++sequence) {
-    auto *data = parts + 2 * (sequence * P.channels * P.parts + part) * P.points;
-    block.load([&](int t, int) { return complexAt<T>(data + 2 * t); }); // where this thread has
-                                                                        // stored from, so no
-                                                                        // barrier is between
-    block.forward();
-    block.multiply([&](typename Block::Group, Complex<T> *v) { filterHere.multiply(v); });
-    block.inverse();
-    block.store([&](int t, int, Complex<T> z) { putComplex(data + 2 * t, z); });
+  for (int64_t walk = 0; walk < P.walks; ++walk) {
+    const int64_t part = item / P.splits * P.walks + walk;
+    if (allParts % P.walks != 0 && part >= allParts)
+      break;
+    if (walk > 0)
+      blockBarrier(); // all threads have multiplied by the spectrum before
+    const InnerFilter<T, P> filter(spectrum, skip, part);
+    const SharedSpectrum<T, P> filterHere(filter,
+                                          sharedMemory<Complex<T>>() + innerElements(P.points));
+    HYBRID_NO_UNROLL
+    for (int64_t sequence = begin; sequence < end; ++sequence) {
+      auto *data = parts + 2 * (sequence * allParts + part) * P.points;
+      block.load([&](int t, int) { return complexAt<T>(data + 2 * t); }); // where this thread has
+                                                                          // stored from, so no
+                                                                          // barrier is between
+      block.forward();
+      block.multiply([&](typename Block::Group, Complex<T> *v) { filterHere.multiply(v); });
+      block.inverse();
+      block.store([&](int t, int, Complex<T> z) { putComplex(data + 2 * t, z); });
+    }
   }
 }
 
