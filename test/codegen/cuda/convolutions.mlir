@@ -40,7 +40,8 @@ func.func @forward(%x: tensor<4x4096x768xf32>, %h: tensor<4096x768xf32>) -> tens
 // -----
 
 // Two channels a block would use a quarter of each sector: two passes. What lies between them is rounded like an activation,
-// the filter's part of it is not.
+// the filter's part of it is not. Stretches in two rooms have half of the GPU each: no split of the four sequences. Inner
+// transforms of 512 points end at remainders of two coefficients, so that what there is to scale by is half as much.
 // CHECK-LABEL: schedule.program @forward
 // CHECK: "fftconvSplit<
 // CHECK: "fftconvInnerForward<
@@ -48,7 +49,7 @@ func.func @forward(%x: tensor<4x4096x768xf32>, %h: tensor<4096x768xf32>) -> tens
 // CHECK: "fftconvInnerBackward<
 // ROUNDED: "fftconvSplitFilter<float, FFTConvPartsParams{{.*}}.length = 8192{{.*}}] {sc
 // ROUNDED: "fftconvSplit<{{.*}}rounded = array<i64: 5>
-// ROUNDED: "fftconvInnerForward<{{.*}}rounded = array<i64: 3>
+// ROUNDED: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 4, .channels = 64, .parts = 16, .points = 512, .splits = 1, .walks = 1, .scale = 4096}{{.*}}rounded = array<i64: 3>
 // ROUNDED: "fftconvMerge<{{.*}}rounded = array<i64: 0>
 // ROUNDED: "fftconvInnerBackward<{{.*}}rounded = array<i64: 3, 4>
 // ROUNDED: "fftconvInnerGradient<{{.*}}] {scratch_bytes
@@ -104,9 +105,10 @@ func.func @forward(%x: tensor<64x2048x768xf32>, %h: tensor<2048x768xf32>, %dy: t
 
 // -----
 
-// What lies between the passes stays in L2: 32 channels of a sequence at a time, in two rooms that stretches take turns in.
+// What lies between the passes stays in L2: 32 channels of a sequence at a time, in two rooms that stretches take turns in. A block
+// walks over several of their 512 parts.
 // CHECK-LABEL: schedule.program @forward
-// ROUNDED-COUNT-8: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 1, .channels = 32, .parts = 16, .points = 4096
+// ROUNDED-COUNT-8: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 1, .channels = 32, .parts = 16, .points = 4096, .splits = 1, .walks = 4, .scale = 65536}>" for "fftconv" grid 128 
 // CHECK: "fftconvSplit<{{.*}}#schedule.buffer<arena, [[FIRST:[0-9]+]], 16777216>]
 // CHECK: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 1, .channels = 32, .parts = 16, .points = 4096{{.*}}#schedule.buffer<arena, [[FIRST]], 16777216>]
 // CHECK: "fftconvMerge<
