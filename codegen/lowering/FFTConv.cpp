@@ -363,7 +363,11 @@ private:
     return params;
   }
   FFTConvInnerParams innerParams(int64_t batch, int64_t count, int64_t splits) const {
-    return {batch, count, parts, inner, splits, 1, p.points / cuda::innerRemainder(inner), 0, 0, 0};
+    FFTConvInnerParams params{};
+    params.batch = batch, params.channels = count, params.parts = parts, params.points = inner;
+    params.splits = splits, params.walks = 1;
+    params.scale = p.points / cuda::innerRemainder(inner);
+    return params;
   }
 
   void split(FFTConvPartsParams params, const View &x, const View &gate, const View &to) const {

@@ -9,13 +9,13 @@
 // fftconvSplit does the outer sums (a twisted transform of `parts` points) for a tile of j of some
 // neighbouring channels, gates applied, and writes them as [batch, channels, parts, m]: a part, in
 // the permuted order of frequencies, is a sequence of m points. Up to 32 parts a thread does them
-// in registers. The inner kernels transform parts, multiply by the filter's spectrum, and transform
-// back, in place; fftconvMerge undoes the outer transform, with the gates. A warp's neighbouring
-// threads have neighbouring channels of activations, and behind shared memory neighbouring inner
-// points of parts: L2 is asked for as few lines as can be.
-// Three passes: 16 bytes an element of gated activations through memory and 32 of the parts
-// between, in f32, or half of each in bf16. Parts stay in L2, as few channels of few sequences are
-// convolved at a time. The filter's parts and its spectrum are never rounded.
+// in registers. The inner kernels transform parts (of 512 points down to remainders of two
+// coefficients), multiply by the filter's spectrum, and transform back, in place; fftconvMerge
+// undoes the outer transform, with the gates. A warp's neighbouring threads have neighbouring
+// channels of activations, and behind shared memory neighbouring inner points of parts: L2 is asked
+// for as few lines as can be. Three passes: 16 bytes an element of gated activations through memory
+// and 32 of the parts between, in f32, or half of each in bf16. Parts stay in L2, as few channels
+// of few sequences are convolved at a time. The filter's parts and its spectrum are never rounded.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -483,6 +483,7 @@ struct RemainderPair {
 template <typename T, FFTConvInnerParams P> struct SharedSpectrum {
   using Block = InnerTransform<T, P>;
   static constexpr int coefficients = Block::lanes, stride = threads(P) / coefficients;
+  static_assert(coefficients <= 2 && Block::last == 16, "as RemainderPair has it");
   // Of remainders a pair of threads shares `first`, the first coefficients, and each has `crossed`,
   // what the other one's value is multiplied by.
   Complex<T> *first, *crossed;
