@@ -106,9 +106,12 @@ def block_cycles(block, scale, gpu):
     exchanges = max(0, block["lsu"] - block["shared_requests"] - requests) * scale
     memory = block["shared_wavefronts"] + max(requests, (block["load_sectors"] + block["store_sectors"]) / 4) + exchanges
     cycles = {pipe: count * 32 / gpu[f"{pipe}_lanes"] for pipe, count in exact.items()}
+    tensor = block["products"] / gpu["mma_fma"]
+    if groups := block.get("group_products", 0):  # older counts have none, and GPUs before Hopper no wgmma
+        tensor += groups / gpu["wgmma_fma"]
     return {**cycles, "issue": total * scale / 4 / gpu["issue_efficiency"],
             "alu": block["alu"] * scale * 32 / gpu["alu_lanes"] / gpu["issue_efficiency"],
-            "tensor": block["products"] * 16 * 8 * 16 / gpu["mma_fma"], "memory pipe": memory}
+            "tensor": tensor * 16 * 8 * 16, "memory pipe": memory}
 
 
 def farther(reaches, kept):

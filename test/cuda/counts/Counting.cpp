@@ -23,7 +23,8 @@ nlohmann::json toJson(const ptx::Counts &counts) {
   made["sector_reaches"] = counts.sectorReaches, made["line_reaches"] = counts.lineReaches;
   made["shared_wavefronts"] = counts.sharedWavefronts;
   made["shared_requests"] = counts.sharedRequests;
-  made["products"] = counts.products, made["barriers"] = counts.barriers;
+  made["products"] = counts.products, made["group_products"] = counts.groupProducts;
+  made["barriers"] = counts.barriers;
   made["alone"] = counts.alone;
   for (const ptx::Counts::Traffic &traffic : counts.traffic) {
     made["touched"].push_back({traffic.readSectors, traffic.writtenSectors});

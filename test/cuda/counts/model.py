@@ -55,6 +55,9 @@ def limits():
     near(waiting["times"]["latency"], 2 * 20_000_000 / 1830)  # two rounds of 8, from memory
     mma = prediction.kernel(step(products=1_000_000), H100)
     near(mma["times"]["tensor"], 10 * 1_000_000 * 2048 / 1270 / 1830)
+    group = prediction.kernel(step(products=1_000_000, group_products=1_000_000), H100)
+    near(group["times"]["tensor"], 10 * 1_000_000 * 2048 * (1 / 1270 + 1 / 1950) / 1830)
+    assert prediction.block_cycles(step(products=1_000)["blocks"][0], 1.0, prediction.device("a100"))["tensor"] == 1_000 * 2048 / 1024
     conflicts = prediction.kernel(step(shared_wavefronts=5_000_000), H100)
     near(conflicts["times"]["memory pipe"], 10 * (5_000_000 + 2 * (MIB // 32) / 4) / 1830)
 

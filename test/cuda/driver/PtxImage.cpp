@@ -48,7 +48,8 @@ std::string toJson(const std::string &kernel, const KernelLaunch &launch,
   add("load_sectors", counts.loadSectors), add("store_sectors", counts.storeSectors);
   add("load_lines", counts.loadLines), add("store_lines", counts.storeLines);
   add("shared_requests", counts.sharedRequests), add("shared_wavefronts", counts.sharedWavefronts);
-  add("products", counts.products), add("barriers", counts.barriers);
+  add("products", counts.products), add("group_products", counts.groupProducts);
+  add("barriers", counts.barriers);
   uint64_t read = 0, written = 0;
   for (const ptx::Counts::Traffic &traffic : counts.traffic)
     read += traffic.read, written += traffic.written;

@@ -49,6 +49,7 @@ private:
   bool memory(Frame &frame, const Statement &statement, const MemoryOperation &operation);
   bool matrices(Frame &frame, const Statement &statement, Instruction::Run run);
   bool copy(Frame &frame, const Statement &statement);
+  bool groupProduct(Frame &frame, const Statement &statement, int columns);
   bool plain(Frame &frame, const Statement &statement);
   bool row(const Frame &frame, const Statement &at, const Operand &operand, Width width, Row &into);
   bool address(const Frame &frame, const Statement &at, const Operand &operand, size_t which,
@@ -192,6 +193,8 @@ bool Decoder::add(Frame &frame, const Statement &statement, int depth) {
     return copy(frame, statement);
   if (auto run = findMatrixLoad(statement.opcode))
     return matrices(frame, statement, *run);
+  if (auto columns = findGroupProduct(statement.opcode))
+    return groupProduct(frame, statement, *columns);
   return plain(frame, statement);
 }
 
@@ -403,6 +406,53 @@ bool Decoder::matrices(Frame &frame, const Statement &statement, Instruction::Ru
   return true;
 }
 
+/// Sums; registers or a descriptor of A; a descriptor of B; whether sums keep what they have; the
+/// factors of A and B; whether A, if it has a descriptor, and B are transposed.
+bool Decoder::groupProduct(Frame &frame, const Statement &statement, int columns) {
+  const std::vector<Operand> &given = statement.operands;
+  GroupProduct of;
+  Instruction made = begin(frame, statement);
+  made.pipe = Pipe::Tensor, made.run = multiplyGroup, made.delay = Instruction::Delay::Product;
+  made.groupProduct = static_cast<uint32_t>(program.groupProducts.size());
+  of.readsRegisters = given.size() > 1 && given[1].kind == Operand::Kind::Vector;
+  const size_t needed = of.readsRegisters ? 7 : 8;
+  if (given.size() != needed)
+    return fail(statement, std::to_string(needed) + " operands are needed, not " +
+                               std::to_string(given.size()));
+  std::vector<Operand> sums, ofA;
+  flatten(given[0], sums), flatten(given[1], ofA);
+  if (sums.size() != static_cast<size_t>(columns / 2) || ofA.size() != (of.readsRegisters ? 4 : 1))
+    return fail(statement, "the vector has another length");
+  auto isFlag = [&](size_t operand) {
+    return given[operand].kind == Operand::Kind::Integer && given[operand].bits <= 1;
+  };
+  if (given[3].kind != Operand::Kind::Register && !isFlag(3))
+    return fail(statement, "sums are kept (1) or not (0)");
+  if (!isFlag(4) || !isFlag(5) || !given[4].bits || !given[5].bits)
+    return fail(statement, "only factors of 1 are run here");
+  for (size_t i = 6; i < needed; ++i)
+    if (!isFlag(i))
+      return fail(statement, "matrices are transposed (1) or not (0)");
+  of.transposesA = !of.readsRegisters && given[6].bits, of.transposesB = given[needed - 1].bits;
+  of.sums.resize(sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i].kind != Operand::Kind::Register)
+      return fail(statement, "sums are registers");
+    if (!row(frame, statement, sums[i], Width::Word, of.sums[i]))
+      return false;
+  }
+  for (const Operand &operand : ofA)
+    if (!row(frame, statement, operand, of.readsRegisters ? Width::Word : Width::Double,
+             made.at[made.operands++]))
+      return false;
+  if (!row(frame, statement, given[2], Width::Double, made.at[made.operands++]) ||
+      !row(frame, statement, given[3], Width::Bit, made.at[made.operands++]))
+    return false;
+  program.groupProducts.push_back(std::move(of));
+  program.instructions.push_back(made);
+  return true;
+}
+
 bool Decoder::plain(Frame &frame, const Statement &statement) {
   std::string name = statement.opcode;
   Instruction made = begin(frame, statement);
@@ -441,8 +491,8 @@ bool Decoder::plain(Frame &frame, const Statement &statement) {
   }
   for (const Operand &operand : statement.operands)
     flatten(operand, operands);
-  const bool isCopyOfGroups = name.starts_with("cp.async");
-  if (!statement.operands.empty() && operation.flow == Instruction::Flow::Next && !isCopyOfGroups) {
+  const bool isOfGroups = name.starts_with("cp.async") || name.starts_with("wgmma");
+  if (!statement.operands.empty() && operation.flow == Instruction::Flow::Next && !isOfGroups) {
     std::vector<Operand> results;
     flatten(statement.operands[0], results);
     made.results = static_cast<uint8_t>(results.size());
@@ -453,8 +503,13 @@ bool Decoder::plain(Frame &frame, const Statement &statement) {
     made.delay = Instruction::Delay::Commit;
   else if (name == "cp.async.wait_all")
     made.delay = Instruction::Delay::WaitAll;
-  else if (name == "cp.async.wait_group" && operands.size() == 1)
-    made.delay = Instruction::Delay::Wait,
+  else if (name == "wgmma.commit_group.sync.aligned")
+    made.delay = Instruction::Delay::CommitProducts;
+  else if (name == "cp.async.wait_group")
+    made.delay = Instruction::Delay::Wait;
+  else if (name == "wgmma.wait_group.sync.aligned")
+    made.delay = Instruction::Delay::WaitProducts;
+  if (name.find("wait_group") != std::string::npos && operands.size() == 1)
     made.pendingGroups = static_cast<uint8_t>(std::min<uint64_t>(operands[0].bits, 255));
   if (name.starts_with("shfl.sync") && operands.size() + 1 == operation.operands.size())
     operands.insert(operands.begin() + 1, Operand()); // nobody asks whether a lane was in range

@@ -19,6 +19,8 @@ const char *nameOf(Finding::Kind kind) {
     return "uninitialized";
   case Finding::Kind::PendingCopy:
     return "asynchronous copy";
+  case Finding::Kind::Warpgroup:
+    return "warpgroup";
   case Finding::Kind::ReadOnly:
     return "read-only";
   case Finding::Kind::Divergence:
@@ -44,7 +46,7 @@ void Counts::add(const Counts &other) {
   for (size_t i = 0; i < reachCount; ++i)
     sectorReaches[i] += other.sectorReaches[i], lineReaches[i] += other.lineReaches[i];
   sharedRequests += other.sharedRequests, sharedWavefronts += other.sharedWavefronts;
-  products += other.products, barriers += other.barriers;
+  products += other.products, groupProducts += other.groupProducts, barriers += other.barriers;
   traffic.resize(std::max(traffic.size(), other.traffic.size()));
   for (size_t i = 0; i < other.traffic.size(); ++i)
     traffic[i].read += other.traffic[i].read, traffic[i].written += other.traffic[i].written,
@@ -194,6 +196,8 @@ static void runBlock(Block &block, std::vector<Warp> &warps, uint32_t &interval)
         done += warp.isDone(), waiting += warp.waits;
       }
     }
+    if (done == warps.size())
+      requireSameProducts(block, warps);
     if (done == warps.size() || block.stopped)
       return;
     bool anyLeft = done > 0;
@@ -290,6 +294,10 @@ std::vector<Finding> Machine::run(const Image &image, const Program &program, co
       extent.begin += block.y * extent.rowStride;
       block.regions.push_back({extent.begin, extent.begin + extent.bytes,
                                allocation.bytes && options.races ? shadowOf(allocation) : nullptr});
+    }
+    if (!program.groupProducts.empty()) {
+      block.proxyFences.assign(warpCount * warpLanes, {});
+      block.lastWrites.assign(options.races ? block.sharedBytes / 2 + 1 : 0, 0);
     }
     for (size_t j = 0; j < warpCount; ++j) {
       Warp &warp = warps[j];

@@ -23,6 +23,7 @@ struct Finding {
     Misaligned,
     Uninitialized, ///< decides by what was never written
     PendingCopy,   ///< uses what cp.async copies before it is waited for
+    Warpgroup,     ///< a wgmma without the fences or the wait that it needs
     ReadOnly,      ///< ld.global.nc of what the launch writes
     Divergence,    ///< a barrier or an exchange that not all its lanes reach
     Barrier,       ///< threads return while others wait
@@ -45,8 +46,9 @@ struct Counts {
   uint64_t loadLines = 0, storeLines = 0;         ///< of 128 bytes: what the L2 cache is asked for
   Reaches sectorReaches{}, lineReaches{};         ///< of loads: how far back; with Options::reuse
   uint64_t sharedRequests = 0, sharedWavefronts = 0;
-  uint64_t products = 0; ///< mma of warps
-  uint64_t barriers = 0; ///< of warps
+  uint64_t products = 0;      ///< mma of warps
+  uint64_t groupProducts = 0; ///< of wgmma, each as much as an mma of 16 x 8 x 16
+  uint64_t barriers = 0;      ///< of warps
   struct Traffic {
     uint64_t read = 0, written = 0; ///< bytes, as often as threads ask for them
     /// Different sectors that a block touches, summed over blocks; with Options::footprints.
@@ -160,9 +162,22 @@ struct Block {
   /// Sectors that it has read, and written, by parameter.
   std::vector<std::array<std::vector<uint64_t>, 2>> touched;
   ReuseDistances reuse;
+  /// Of a thread, by Block::issued: its last fence.proxy.async, in which interval that was, and the
+  /// last one in front of that interval.
+  struct ProxyFence {
+    uint64_t last = 0, before = 0;
+    uint32_t interval = 0;
+  };
+  std::vector<ProxyFence> proxyFences; ///< by thread
+  /// Who wrote each 2 bytes of shared memory last: Block::issued times 1024, and the thread. Only
+  /// where races are looked for in programs with wgmma.
+  std::vector<uint64_t> lastWrites;
 
   void report(Finding::Kind kind, const Instruction &in, std::string what);
   void stop(Finding::Kind kind, const Instruction &in, std::string what);
 };
+
+/// Finds warps of a group that have not multiplied the same, when all are done.
+void requireSameProducts(Block &block, const std::vector<Warp> &warps);
 
 } // namespace hybrid::ptx

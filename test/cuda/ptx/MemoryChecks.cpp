@@ -242,6 +242,11 @@ uint32_t checkGlobal(Warp &warp, const Instruction &in, uint32_t mask,
   return good;
 }
 
+static void noteWrite(Block &block, uint64_t address, uint64_t bytes, unsigned thread) {
+  for (uint64_t i = address / 2; i <= (address + bytes - 1) / 2; ++i)
+    block.lastWrites[i] = block.issued << 10 | thread;
+}
+
 /// Lanes that may access shared memory there, and those that read what was never written.
 uint32_t checkShared(Warp &warp, const Instruction &in, uint32_t mask,
                      const LaneAddresses &addresses, uint64_t bytes, Shadow::Access access,
@@ -274,6 +279,8 @@ uint32_t checkShared(Warp &warp, const Instruction &in, uint32_t mask,
     else if (conflict != Conflict::None && (block.options->races || conflict == Conflict::Pending))
       reportConflict(warp, in, lane, conflict, access, other,
                      "byte " + std::to_string(address) + " of shared memory");
+    if (access != Shadow::Access::Read && !block.lastWrites.empty())
+      noteWrite(block, address, bytes, now.thread);
   });
   if (block.options->counts && access != Shadow::Access::EndCopy)
     countWavefronts(warp, mask, addresses, bytes);
@@ -293,6 +300,90 @@ uint32_t checkLocal(Warp &warp, const Instruction &in, uint32_t mask,
                        describe(warp, lane) + " accesses local memory that it does not have");
   });
   return good;
+}
+
+//===- wgmma ----------------------------------------------------------------===//
+
+constexpr uint64_t unitBytes = 16;
+
+/// Whether a fence of the thread that wrote is between: one that the warp knows of, as it is of its
+/// own or in front of a barrier.
+static bool isFenced(const Warp &warp, uint64_t write) {
+  const Block &block = *warp.block;
+  const uint64_t when = write >> 10, thread = write & 1023;
+  const Block::ProxyFence &fence = block.proxyFences[thread];
+  const bool isKnown = fence.interval < block.now.interval ||
+                       thread / warpLanes == static_cast<uint64_t>(warp.number);
+  return fence.before > when || (isKnown && fence.last > when);
+}
+
+/// The first of the numbers of 2 bytes there whose last write `isBad`; nothing when none is.
+template <typename IsBad>
+static std::optional<uint64_t> findWrite(const Block &block, uint64_t address, IsBad isBad) {
+  if (!block.lastWrites.empty())
+    for (uint64_t i = address / 2; i < (address + unitBytes) / 2; ++i)
+      if (block.lastWrites[i] && isBad(block.lastWrites[i]))
+        return i;
+  return std::nullopt;
+}
+
+static Conflict readUnit(Warp &warp, const Instruction &in, uint64_t address, uint16_t epoch) {
+  Block &block = *warp.block;
+  Moment now = block.now;
+  now.epoch = epoch, now.thread = static_cast<uint16_t>(warp.number * warpLanes);
+  Stamp other;
+  const Conflict found =
+      block.sharedShadow->access(address, unitBytes, Shadow::Access::Read, now, true, other);
+  if (found != Conflict::None && (block.options->races || found == Conflict::Pending))
+    reportConflict(warp, in, 0, found, Shadow::Access::Read, other,
+                   "byte " + std::to_string(address) + " of shared memory");
+  return found;
+}
+
+bool checkOperands(Warp &warp, const Instruction &in, const std::vector<uint32_t> &units) {
+  Block &block = *warp.block;
+  const std::string who = "warp " + std::to_string(warp.number);
+  for (uint64_t address : units)
+    if (address + unitBytes > block.sharedBytes) {
+      block.report(Finding::Kind::Bounds, in,
+                   who + " multiplies byte " + std::to_string(address) + " of " +
+                       std::to_string(block.sharedBytes) + " of shared memory");
+      return false;
+    }
+  for (uint64_t address : units) {
+    const Conflict found = readUnit(warp, in, address, warp.epoch);
+    if (found == Conflict::Unwritten || found == Conflict::Poison) {
+      block.report(Finding::Kind::Uninitialized, in,
+                   who + " multiplies byte " + std::to_string(address) +
+                       " of shared memory, which was never written");
+      return false;
+    }
+    if (found != Conflict::None)
+      continue;
+    if (auto at = findWrite(block, address, [&](uint64_t it) { return !isFenced(warp, it); }))
+      block.report(Finding::Kind::Warpgroup, in,
+                   who + " multiplies byte " + std::to_string(*at * 2) +
+                       " of shared memory that thread " +
+                       std::to_string(block.lastWrites[*at] & 1023) +
+                       " has written, without its fence.proxy.async between");
+  }
+  return true;
+}
+
+void checkKept(Warp &warp, const PendingProduct &product) {
+  Block &block = *warp.block;
+  for (uint64_t address : product.units)
+    if (auto at = findWrite(block, address, [&](uint64_t it) { return it >> 10 > product.when; })) {
+      block.report(Finding::Kind::Race, *product.issued,
+                   "byte " + std::to_string(*at * 2) + " of shared memory that a wgmma of warp " +
+                       std::to_string(warp.number) + " reads was overwritten by thread " +
+                       std::to_string(block.lastWrites[*at] & 1023) + " before it was waited for");
+      return;
+    }
+  // It may have read until now: other warps need a barrier before they write there. This one does
+  // not, so it reads in an epoch of its own.
+  for (uint64_t address : product.units)
+    readUnit(warp, *product.issued, address, static_cast<uint16_t>(warp.epoch + 0x8000));
 }
 
 } // namespace hybrid::ptx

@@ -26,4 +26,10 @@ uint32_t checkShared(Warp &warp, const Instruction &in, uint32_t mask,
 uint32_t checkLocal(Warp &warp, const Instruction &in, uint32_t mask,
                     const LaneAddresses &addresses, uint64_t bytes);
 
+/// What a wgmma reads of shared memory, 16 bytes at each of `units`, as the warp's first thread
+/// does: whether it may.
+bool checkOperands(Warp &warp, const Instruction &in, const std::vector<uint32_t> &units);
+/// The same when it is waited for: nothing has been written there since it was begun.
+void checkKept(Warp &warp, const PendingProduct &product);
+
 } // namespace hybrid::ptx

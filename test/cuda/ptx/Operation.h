@@ -23,6 +23,7 @@ void addFloats(Operations &all);
 void addConversions(Operations &all);
 void addExchanges(Operations &all);
 void addMatrices(Operations &all);
+void addWarpgroups(Operations &all);
 void addAddresses(Operations &all);
 void addCopies(Operations &all);
 const Operations &operations();
@@ -39,5 +40,8 @@ std::optional<MemoryOperation> findMemoryOperation(std::string_view opcode);
 std::optional<Instruction::Run> findMatrixLoad(std::string_view opcode);
 /// cp.async: rows of both addresses, of the bytes that are copied and of those that are read.
 extern const Instruction::Run copyAsync;
+/// wgmma.mma_async: its columns; nothing for another, or for a shape that there is not.
+std::optional<int> findGroupProduct(std::string_view opcode);
+extern const Instruction::Run multiplyGroup;
 
 } // namespace hybrid::ptx

@@ -14,6 +14,7 @@ const Operations &operations() {
     addConversions(made);
     addExchanges(made);
     addMatrices(made);
+    addWarpgroups(made);
     addAddresses(made);
     addCopies(made);
     return made;

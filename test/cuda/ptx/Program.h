@@ -32,15 +32,27 @@ constexpr Sources sourceOfVariables = uint64_t(1) << 60;
 struct Instruction {
   using Run = void (*)(Warp &, const Instruction &, uint32_t mask);
   enum class Flow : uint8_t { Next, Branch, Return, Barrier };
-  /// What its result waits for, beside its pipe; the last four are cp.async and its groups.
-  enum class Delay : uint8_t { Pipe, Global, Parameter, Copy, Commit, Wait, WaitAll };
+  /// What its result waits for, beside its pipe: then cp.async and its groups, wgmma and its
+  /// groups.
+  enum class Delay : uint8_t {
+    Pipe,
+    Global,
+    Parameter,
+    Copy,
+    Commit,
+    Wait,
+    WaitAll,
+    Product,
+    CommitProducts,
+    WaitProducts
+  };
 
   Run run = nullptr;
   Flow flow = Flow::Next;
   Pipe pipe = Pipe::Alu;
   Delay delay = Delay::Pipe;
   uint8_t results = 0, operands = 0; ///< of `at`: the former come first
-  uint8_t pendingGroups = 0;         ///< of Delay::Wait: groups that it does not wait for
+  uint8_t pendingGroups = 0;         ///< of waits: groups that they do not wait for
   bool guarded = false, guardNegated = false;
   bool wide = false;            ///< a load or store of less than 64 bits with a register of 64
   bool coherent = true;         ///< false: ld.global.nc
@@ -54,6 +66,15 @@ struct Instruction {
   std::array<int64_t, 2> offset{}; ///< of addresses
   uint8_t addressAt = 0;           ///< operand of a load or store that is its address; 0: none
   Sources sources = 0;             ///< what a memory access may reach; none: anything
+  uint32_t groupProduct = 0;       ///< of wgmma, in the program's
+};
+
+/// What of a wgmma an instruction has no place for. `at` has the registers or the descriptor of A,
+/// the descriptor of B, and whether the sums' values are kept.
+struct GroupProduct {
+  std::vector<Row> sums;       ///< half as many as there are columns
+  bool readsRegisters = false; ///< for A
+  bool transposesA = false, transposesB = false;
 };
 
 /// A row that does not change while a kernel runs.
@@ -83,6 +104,7 @@ struct Program {
   std::vector<Instruction> instructions; ///< the last is a return
   std::vector<Constant> constants;
   std::vector<SpecialRow> specials;
+  std::vector<GroupProduct> groupProducts;
   uint32_t rowBytes = 0, rowCount = 0;
   uint32_t frameBytes = 0; ///< local memory of a lane
   uint32_t staticSharedBytes = 0;

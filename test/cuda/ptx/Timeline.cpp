@@ -42,11 +42,12 @@ static Cycles delayOf(const Instruction &in, const Latencies &of) {
   }
 }
 
-void Timeline::begin(const Program &program) {
-  ready.assign(program.rowCount, {});
-  start = latest = done = copied = {};
+void Timeline::begin(const Program &of) {
+  program = &of;
+  ready.assign(of.rowCount, {});
+  start = latest = done = copied = taken = multiplied = {};
   issued = 0;
-  groups.clear();
+  groups.clear(), productGroups.clear();
   stores = {};
 }
 
@@ -56,6 +57,14 @@ void Timeline::closeStretch(Cycles atLeast) {
   start = latest = atLeast;
   issued = 0;
   stores = {};
+}
+
+void Timeline::waitFor(std::vector<Cycles> &all, size_t but, Cycles when) {
+  for (size_t i = 0; i + but < all.size(); ++i)
+    raise(when, all[i]);
+  if (all.size() > but)
+    all.erase(all.begin(), all.end() - static_cast<long>(but));
+  closeStretch(when);
 }
 
 void Timeline::keepOrder(const Instruction &in, Cycles &when) {
@@ -101,21 +110,34 @@ void Timeline::issue(const Instruction &in, bool active) {
   case Instruction::Delay::Commit:
     groups.push_back(std::exchange(copied, {}));
     break;
-  case Instruction::Delay::Wait: {
-    Cycles until = when;
-    for (size_t i = 0; i + in.pendingGroups < groups.size(); ++i)
-      raise(until, groups[i]);
-    if (groups.size() > in.pendingGroups)
-      groups.erase(groups.begin(), groups.end() - in.pendingGroups);
-    closeStretch(until);
+  case Instruction::Delay::Wait:
+    waitFor(groups, in.pendingGroups, when);
     break;
-  }
   case Instruction::Delay::WaitAll:
     raise(when, copied);
     for (const Cycles &group : groups)
       raise(when, group);
     groups.clear(), copied = {};
     closeStretch(when);
+    break;
+  case Instruction::Delay::Product: {
+    // In its place: 16 rows by 16, of which the units take 2 columns a cycle, one wgmma after the
+    // other.
+    const std::vector<Row> &sums = program->groupProducts[in.groupProduct].sums;
+    for (const Row &sum : sums)
+      raise(when, ready[sum.index]);
+    closeStretch(when);
+    raise(taken, start);
+    taken = plus(taken, sums.size());
+    raise(multiplied, plus(taken, of.tensor));
+    raise(done, multiplied);
+    break;
+  }
+  case Instruction::Delay::CommitProducts:
+    productGroups.push_back(std::exchange(multiplied, {}));
+    break;
+  case Instruction::Delay::WaitProducts:
+    waitFor(productGroups, in.pendingGroups, when);
     break;
   default:
     break;

@@ -41,6 +41,8 @@ public:
 
 private:
   void closeStretch(Cycles atLeast);
+  /// All groups but the last so many are there.
+  void waitFor(std::vector<Cycles> &all, size_t but, Cycles when);
   /// Waits for the stores of a stretch in front of a load, and notes stores.
   void keepOrder(const Instruction &in, Cycles &when);
   /// When the last store of a stretch to one kind of memory goes: with this register as its
@@ -49,12 +51,17 @@ private:
     uint32_t base = 0;
     Cycles withBase{}, others{};
   };
+  const Program *program = nullptr;
   std::vector<Cycles> ready; ///< by index of a row
   Cycles start{};            ///< of the stretch: nothing of it goes before
   Cycles latest{};           ///< when the last instruction so far goes
   uint64_t issued = 0;       ///< instructions of the stretch: one a cycle
   Cycles done{}, copied{};   ///< when results, and copies of no group yet, are there
   std::vector<Cycles> groups;
+  /// wgmma: when the matrix units have taken what was begun, and when sums of no group yet, and of
+  /// groups, are there.
+  Cycles taken{}, multiplied{};
+  std::vector<Cycles> productGroups;
   std::array<Stores, 2> stores; ///< to global memory; to shared and local
 };
 

@@ -9,9 +9,13 @@ bool Warp::requireDefined(const Instruction &in, Row row, uint32_t mask, const c
   const uint32_t bad = poison[row.index] & mask;
   if (!bad)
     return true;
+  const bool isSum = !products.sums.empty() && products.sums[row.index];
   block->report(Finding::Kind::Uninitialized, in,
                 "thread " + std::to_string(number * warpLanes + std::countr_zero(bad)) + " " + use +
-                    " what was never written");
+                    (isSum ? " a sum that wgmma.wait_group has not been waited for"
+                     : products.pending.empty()
+                         ? " what was never written"
+                         : " what was never written, or a wgmma that is not waited for"));
   return false;
 }
 
@@ -40,6 +44,9 @@ void Warp::begin(const Program &program, int threads) {
   framesPoison.assign(program.frameBytes, allLanes);
   copies.clear();
   commits.fill(0);
+  products = {};
+  if (!program.groupProducts.empty())
+    products.sums.assign(program.rowCount, 0);
   if (block->options->timeline)
     timeline.begin(program);
 }
@@ -115,6 +122,9 @@ void Warp::run(const Program &program, uint64_t most) {
       if (here.issued > here.options->mostInstructions)
         here.stop(Finding::Kind::Endless, in, "the launch takes too many instructions");
     } else if (in.flow == Instruction::Flow::Return) {
+      if (mask && !products.pending.empty())
+        here.report(Finding::Kind::Warpgroup, in,
+                    "warp " + std::to_string(number) + " returns and has not waited for a wgmma");
       left |= mask;
     } else if (mask) {
       ++counts.barriers;

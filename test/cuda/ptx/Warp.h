@@ -24,6 +24,25 @@ struct PendingCopy {
   const Instruction *issued;
 };
 
+/// A wgmma that is not waited for: what it reads must stay, and its sums are not there.
+struct PendingProduct {
+  const Instruction *issued;
+  uint32_t group;              ///< the warp's commits before it
+  uint64_t when;               ///< Block::issued
+  std::vector<uint32_t> units; ///< of 16 bytes of shared memory that it reads
+  std::array<std::array<uint32_t, warpLanes>, 4> rows; ///< what registers of A have
+};
+
+/// wgmma of a warp.
+struct WarpProducts {
+  std::vector<PendingProduct> pending;
+  std::vector<uint32_t> sums; ///< by index of a row: how many pending ones add to it
+  uint32_t commits = 0;
+  bool fenced = false;               ///< since it last waited
+  const Instruction *last = nullptr; ///< that was begun
+  uint64_t history = 0;              ///< of what all have multiplied
+};
+
 /// Its registers are rows. A lane of a register is poison when its value depends on what was never
 /// written; poison is copied, and an error where it decides something: in an address, a branch, an
 /// exchange, a product of matrices or a store to global memory.
@@ -44,6 +63,7 @@ struct Warp {
   std::vector<uint32_t> framesPoison; ///< by byte of a frame, a bit a lane
   std::vector<PendingCopy> copies;
   std::array<uint32_t, warpLanes> commits{};
+  WarpProducts products;
   Timeline timeline;
 
   template <typename T> T *cells(Row row) { return reinterpret_cast<T *>(rows + row.offset); }

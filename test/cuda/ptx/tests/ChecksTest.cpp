@@ -326,10 +326,10 @@ TEST_F(Checks, TrapStops) {
 
 TEST_F(Checks, WhatIsNotKnownNamesItsLine) {
   std::string complaint;
-  auto loaded = Image::load(kernel(0, "wgmma.fence.sync.aligned;"), complaint);
+  auto loaded = Image::load(kernel(0, "wgmma.fence.sync;"), complaint);
   ASSERT_TRUE(loaded);
   EXPECT_FALSE(loaded->find("k", complaint));
-  EXPECT_EQ(complaint, "line 12: wgmma.fence.sync.aligned: the opcode is not known");
+  EXPECT_EQ(complaint, "line 12: wgmma.fence.sync: the opcode is not known");
   EXPECT_FALSE(Image::load(".version 9.0\n.target sm_90a\n.texref t;\n", complaint));
   EXPECT_EQ(complaint, "line 3: '.texref' is no directive that is known here");
 }
