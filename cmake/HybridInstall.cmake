@@ -1,7 +1,7 @@
 # What an installation has: the programs, the library of models, and the cases of `hybrid-run selftest`. A build folder
 # is laid out in the same way, so that its programs find them.
 set(selftest ${CMAKE_BINARY_DIR}/share/hybrid/selftest)
-file(GLOB cases LIST_DIRECTORIES ON CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/laboratory/selftest/*-f32)
+file(GLOB cases LIST_DIRECTORIES ON CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/laboratory/selftest/*-f32 ${PROJECT_SOURCE_DIR}/laboratory/selftest/*-bf16)
 file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/test/golden/adapters/*.hyb)
 file(REMOVE_RECURSE ${selftest})
 file(COPY ${cases} DESTINATION ${selftest})

@@ -107,20 +107,27 @@ if(HYBRID_NVCC)
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:HybridCudaShimDriver>)
   set_tests_properties(cuda-resident-blocks cuda-toolkits PROPERTIES LABELS cuda TIMEOUT 1800)
   # What NVRTC makes of the kernels, run and watched by the PTX machine (test/cuda/ptx). `ctest -C Long` runs the rest.
+  # `version`: compute capability, as an H100 runs it with what only GPUs of 9.0 have.
   function(hybrid_ptx_test name version)
     add_test(NAME ptx-${name} ${ARGN})
+    string(REGEX MATCH "^[0-9]" major ${version})
     set_tests_properties(ptx-${name} PROPERTIES LABELS ptx TIMEOUT 1800 ENVIRONMENT
-      "${shim_environment};HYBRID_TEST_TARGET=cuda:compute_${version}0;HYBRID_SHIM_DEVICE=${version}.0")
+      "${shim_environment};HYBRID_TEST_TARGET=cuda:compute_${version};HYBRID_SHIM_DEVICE=${major}.0")
   endfunction()
   set(ptx_models ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-ptx.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${PROJECT_SOURCE_DIR})
-  hybrid_ptx_test(gradients 9 COMMAND GradientTests --differences=16)
-  hybrid_ptx_test(gradients-long 9 COMMAND GradientTests CONFIGURATIONS Long)
-  hybrid_ptx_test(models 9 COMMAND ${Python3_EXECUTABLE} ${ptx_models})
-  hybrid_ptx_test(models-long 9 COMMAND ${Python3_EXECUTABLE} ${ptx_models} --long CONFIGURATIONS Long)
-  hybrid_ptx_test(models-sm80 8 COMMAND ${Python3_EXECUTABLE} ${ptx_models} CONFIGURATIONS Long)
+  hybrid_ptx_test(gradients 90a COMMAND GradientTests --differences=16)
+  hybrid_ptx_test(gradients-long 90a COMMAND GradientTests CONFIGURATIONS Long)
+  hybrid_ptx_test(models 90a COMMAND ${Python3_EXECUTABLE} ${ptx_models})
+  hybrid_ptx_test(models-long 90a COMMAND ${Python3_EXECUTABLE} ${ptx_models} --long CONFIGURATIONS Long)
+  # Chains of products of many rows: by warpgroups, and without them as on later GPUs.
+  foreach(version 90 90a)
+    hybrid_ptx_test(chains-${version} ${version} COMMAND hybrid-run selftest --device cuda --target cuda:compute_${version}
+                    --case swiglu_chained_beside_f32-bf16)
+  endforeach()
+  hybrid_ptx_test(models-sm80 80 COMMAND ${Python3_EXECUTABLE} ${ptx_models} CONFIGURATIONS Long)
   if(TEST golden)
-    hybrid_ptx_test(golden 9 COMMAND ${golden_run} ${golden_flags} --target cuda:compute_90 --precision bf16 --first-of-op)
-    hybrid_ptx_test(golden-long 9 COMMAND ${golden_run} ${golden_flags} --target cuda:compute_90 --precision f32,f64,bf16
+    hybrid_ptx_test(golden 90a COMMAND ${golden_run} ${golden_flags} --target cuda:compute_90a --precision bf16 --first-of-op)
+    hybrid_ptx_test(golden-long 90a COMMAND ${golden_run} ${golden_flags} --target cuda:compute_90a --precision f32,f64,bf16
                     CONFIGURATIONS Long)
   endif()
 else()

@@ -78,11 +78,9 @@ constexpr int64_t savedStrideOf(const ProductChainParams &p, int64_t k) {
   return chosen(k, p.savedStride0, p.savedStride1, p.savedStride2);
 }
 
-/// A matrix of bf16 in shared memory; 16 bytes more than its columns keep rows out of each other's
-/// banks.
+/// A matrix of bf16 in shared memory.
 struct ChainTile {
   int64_t rows, columns;
-  constexpr int64_t elements() const { return rows * (columns + 8); }
 };
 constexpr ChainTile inputTile(const ProductChainParams &p, int64_t i) {
   return {p.rowTile, inputOf(p, i).columns};
@@ -94,41 +92,54 @@ constexpr ChainTile firstTile(const ProductChainParams &p, int64_t i) {
 constexpr ChainTile secondTile(const ProductChainParams &p, int64_t j) {
   return secondOf(p, j).transposed ? ChainTile{p.chunk, p.outputs} : ChainTile{p.outputs, p.chunk};
 }
-constexpr ChainTile resultTile(const ProductChainParams &p) { return {p.rowTile, p.chunk}; }
 
 /// Where things lie in shared memory, in elements: inputs; two sets of weights, one to compute with
 /// while the other is filled; results of the function. At the end the sums lie there instead.
-constexpr int64_t inputAt(const ProductChainParams &p, int64_t i) {
-  return i == 0 ? 0 : inputTile(p, 0).elements();
-}
-constexpr int64_t setsAt(const ProductChainParams &p) {
-  return inputAt(p, 1) + (p.inputs1 ? inputTile(p, 1).elements() : 0);
-}
-/// In a set.
-constexpr int64_t firstAt(const ProductChainParams &p, int64_t i) {
-  int64_t at = 0;
-  for (int64_t before = 0; before < i; ++before)
-    at += firstTile(p, before).elements();
-  return at;
-}
-constexpr int64_t secondAt(const ProductChainParams &p, int64_t j) {
-  if (j < p.seconds && secondOf(p, j).shared)
-    return firstAt(p, secondOf(p, j).shared - 1);
-  int64_t at = firstAt(p, p.firsts);
-  for (int64_t before = 0; before < j; ++before)
-    if (!secondOf(p, before).shared)
-      at += secondTile(p, before).elements();
-  return at;
-}
-constexpr int64_t setElements(const ProductChainParams &p) { return secondAt(p, p.seconds); }
-constexpr int64_t resultsAt(const ProductChainParams &p) { return setsAt(p) + 2 * setElements(p); }
+struct ChainMemory {
+  ProductChainParams p;
+  int64_t padding; ///< elements between rows of inputs and weights
+
+  /// 16 bytes more than the columns keep rows out of each other's banks.
+  static constexpr int64_t rowPadding = 8;
+  constexpr int64_t elements(ChainTile tile) const { return tile.rows * (tile.columns + padding); }
+  constexpr int64_t resultElements() const { return p.rowTile * (p.chunk + rowPadding); }
+  constexpr int64_t inputAt(int64_t i) const { return i == 0 ? 0 : elements(inputTile(p, 0)); }
+  constexpr int64_t setsAt() const {
+    return inputAt(1) + (p.inputs1 ? elements(inputTile(p, 1)) : 0);
+  }
+  /// In a set.
+  constexpr int64_t firstAt(int64_t i) const {
+    int64_t at = 0;
+    for (int64_t before = 0; before < i; ++before)
+      at += elements(firstTile(p, before));
+    return at;
+  }
+  constexpr int64_t secondAt(int64_t j) const {
+    if (j < p.seconds && secondOf(p, j).shared)
+      return firstAt(secondOf(p, j).shared - 1);
+    int64_t at = firstAt(p.firsts);
+    for (int64_t before = 0; before < j; ++before)
+      if (!secondOf(p, before).shared)
+        at += elements(secondTile(p, before));
+    return at;
+  }
+  constexpr int64_t setElements() const { return secondAt(p.seconds); }
+  constexpr int64_t resultsAt() const { return setsAt() + 2 * setElements(); }
+};
 constexpr int64_t chainStagedStride(const ProductChainParams &p) { return p.outputs + 8; }
 constexpr int64_t productChainShared(const ProductChainParams &p) {
-  const int64_t tiles = 2 * (resultsAt(p) + p.results * resultTile(p).elements()),
+  const ChainMemory memory{p, ChainMemory::rowPadding}; // without it there is less
+  const int64_t tiles = 2 * (memory.resultsAt() + p.results * memory.resultElements()),
                 staged = 4 * p.rowTile * chainStagedStride(p);
   return tiles < staged ? staged : tiles;
 }
-/// A warp has 32 rows.
+/// Whether the sizes are those of warpgroups' products: tiles of 64 columns, and as many rows for
+/// each warpgroup.
+constexpr bool hasSizesOfWarpgroups(const ProductChainParams &p) {
+  return p.rowTile % 64 == 0 && p.chunk == 64 && p.columnWarps == 2 && p.inputs0 % 64 == 0 &&
+         p.inputs1 % 64 == 0 && (p.outputs == 64 || p.outputs == 128);
+}
+/// A warp has 32 rows of some columns; of a warpgroup, 16 of all.
 constexpr int threads(const ProductChainParams &p) {
   return static_cast<int>(p.rowTile * p.columnWarps);
 }
@@ -148,9 +159,11 @@ struct ProductChainTiles {
         continue;
       for (p.chunk = 64; p.chunk >= 32; p.chunk /= 2) {
         // More warps hide more of what each waits for, where none has its rows in registers for
-        // all columns.
+        // all columns. Products of warpgroups are waited for less.
         const bool isWide = p.chunk == 64 && p.outputs > 32;
-        p.columnWarps = isWide && (p.rowTile < 128 || p.inputs1 != 0) ? 4 : 2;
+        p.columnWarps = 2;
+        if (isWide && (p.rowTile < 128 || p.inputs1 != 0) && !cuda::hasSizesOfWarpgroups(p))
+          p.columnWarps = 4;
         if (p.inner % p.chunk == 0 && cuda::productChainShared(p) <= sharedBytes)
           return p;
       }

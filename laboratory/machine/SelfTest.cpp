@@ -142,10 +142,11 @@ void setInputs(Session &session, const ProgramInfo &program, const fs::path &fol
   }
 }
 
-/// What a case carries, or what its source becomes here; `transforms`: who computes these.
+/// What a case carries, or what its source becomes here; with `otherwise` in another way, as a
+/// case's "reference" says.
 std::shared_ptr<const Executable> executableOf(const fs::path &folder, const Json &content,
                                                const SelfTestOptions &options,
-                                               std::optional<std::string> transforms = {}) {
+                                               const Json &otherwise = Json::object()) {
   if (!content.contains("model")) {
     const std::string file = content.value("executable", std::string("model.hyx"));
     auto executable = valueOf(
@@ -160,12 +161,13 @@ std::shared_ptr<const Executable> executableOf(const fs::path &folder, const Jso
     model.batch = source["batch"].get<int64_t>();
   if (source.contains("length"))
     model.length = source["length"].get<int64_t>();
-  model.precision = source.at("precision").get<std::string>();
+  model.precision = otherwise.value("precision", source.at("precision").get<std::string>());
   model.settings = source.at("set").get<std::vector<std::string>>();
   model.device = options.device.empty() ? "cpu" : options.device;
   if (!options.target.empty())
     model.target = options.target;
-  model.transforms = std::move(transforms);
+  if (otherwise.contains("transforms"))
+    model.transforms = otherwise["transforms"].get<std::string>();
   model.quiet = true;
   return valueOf(model.load());
 }
@@ -230,11 +232,15 @@ struct Beside {
 
 void runBeside(const fs::path &folder, const Json &content, const SelfTestOptions &options,
                Outcome &outcome) {
-  const auto transforms = content["reference"].at("transforms").get<std::string>();
-  if (auto library = cuda::openCufft(); transforms == "cufft" && !library)
-    throw LeftOut(library.error().message);
-  Beside ours(executableOf(folder, content, options, "own"), options),
-      theirs(executableOf(folder, content, options, transforms), options);
+  const Json &reference = content["reference"];
+  Json own = Json::object();
+  if (reference.contains("transforms")) {
+    if (auto library = cuda::openCufft(); reference["transforms"] == "cufft" && !library)
+      throw LeftOut(library.error().message);
+    own["transforms"] = "own";
+  }
+  Beside ours(executableOf(folder, content, options, own), options),
+      theirs(executableOf(folder, content, options, reference), options);
   const auto tolerance = content.at("tolerance").get<double>();
   for (const std::string &tensor : ours.tensors()) {
     const std::vector<double> x = ours.numbers(tensor), y = theirs.numbers(tensor);

@@ -15,7 +15,8 @@
 // "expected",
 //
 //   "device": "cuda",                          on which alone it runs
-//   "reference": {"transforms": "cufft"},      who computes Fourier transforms there; else our own
+//   "reference": {"transforms": "cufft",       who computes Fourier transforms there; else our own
+//                 "precision": "f32"},         what it is compiled with there
 //   "tolerance"
 //
 // It is left out, and said to be, where that library is not.

@@ -170,6 +170,12 @@ constexpr Case cases[] = {
     {3, 200, 64, 64, 128, 64, 32, 2, 1, 0, 0, true},
     {3, 70, 64, 64, 64, 32, 32, 2, 0, 0, 1},
     {2, 64, 128, 32, 64, 64, 64, 4, 1},
+    // By warpgroups: one and two of them, all orders of weights, rows that are not there.
+    {3, 256, 192, 128, 128, 128, 64, 2, 0, 1, 1, true, true},
+    {3, 150, 128, 128, 64, 64, 64, 2, 1, 0, 0, true},
+    {3, 100, 64, 128, 128, 64, 64, 2, 1, 1, 1},
+    {1, 70, 64, 192, 64, 64, 64, 2, 0, 0, 1, true},
+    {2, 128, 128, 64, 128, 64, 64, 2, 1, 0, 0},
 };
 TEST(ProductChains, MultiplyWhatProductsMade) {
   forEachCase<cases>([](const auto &of) { check(of); });
@@ -187,10 +193,16 @@ TEST(ProductChains, FitTheSharedMemoryOfABlock) {
       EXPECT_GE(ceilDiv(rows, p.rowTile), 100);
     }
   EXPECT_EQ(ProductChainTiles::onCuda<float>(paramsOf(swiglu), 16 << 10).rowTile, 0);
-  // With a second input no warp has its rows in registers, and there are more warps.
-  EXPECT_EQ(cuda::threads(ProductChainTiles::onCuda<float>(paramsOf(swiglu), 227 << 10)), 512);
+  // Two warpgroups where sizes are theirs. Otherwise with a second input no warp has its rows in
+  // registers, and there are more warps.
+  auto threadsOf = [](const Case &of) {
+    return cuda::threads(ProductChainTiles::onCuda<float>(paramsOf(of), 227 << 10));
+  };
+  EXPECT_EQ(threadsOf(swiglu), 256);
+  swiglu.inputs = 96;
+  EXPECT_EQ(threadsOf(swiglu), 512);
   swiglu.firsts = 2;
-  EXPECT_EQ(cuda::threads(ProductChainTiles::onCuda<float>(paramsOf(swiglu), 227 << 10)), 256);
+  EXPECT_EQ(threadsOf(swiglu), 256);
 }
 
 } // namespace

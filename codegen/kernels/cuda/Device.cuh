@@ -52,7 +52,8 @@ template <typename T> HYBRID_DEVICE T *opaque(T *pointer) {
   return static_cast<T *>(__cvta_global_to_generic(address));
 }
 
-extern __shared__ __align__(16) unsigned char hybridSharedMemory[];
+/// As warpgroup products want their tiles to begin (WarpgroupTile.cuh).
+extern __shared__ __align__(1024) unsigned char hybridSharedMemory[];
 
 /// Dynamic shared memory of the block from this byte on (a multiple of 16 for vectors).
 template <typename T> HYBRID_DEVICE T *sharedMemory(int64_t byteOffset = 0) {
@@ -314,3 +315,5 @@ HYBRID_DEVICE uint32_t transposeMatrix(uint32_t word) {
 }
 
 } // namespace hybrid::cuda
+
+#include "codegen/kernels/cuda/DeviceWarpgroup.cuh"

@@ -49,6 +49,14 @@ template <typename T> HYBRID_DEVICE T *writable(Buffer buffer) {
 template <typename T> HYBRID_DEVICE bf16 *writable(RoundedBuffer rounded) {
   return static_cast<bf16 *>(rounded.buffer.data);
 }
+/// body.operator()<i>() for i < count.
+template <int count, int i = 0, typename Body> HYBRID_DEVICE void forEachOf(Body body) {
+  if constexpr (i < count) {
+    body.template operator()<i>();
+    forEachOf<count, i + 1>(body);
+  }
+}
+
 /// One of two types.
 template <bool first, typename First, typename Second> struct Choose {
   using Type = First;

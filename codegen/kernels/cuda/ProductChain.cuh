@@ -2,287 +2,33 @@
 //
 // A block has some rows and goes through the columns between the products, some at a time: it
 // multiplies its inputs with those columns' weights, computes the function of the sums where they
-// are, in registers, and writes its results, rounded, to shared memory, which the second products
-// read and from which whole lines are saved. The sums of the second products stay in registers to
-// the end. The next columns' weights are on their way meanwhile.
+// are, in registers, and multiplies the results, rounded, by the second weights. The sums of the
+// second products stay in registers to the end. The next columns' weights are on their way
+// meanwhile.
 //
-// A warp has 32 rows, of the first products 32 x (chunk / columnWarps) and of the second 32 x
-// (outputs / columnWarps).
+// By warps (ProductChainWarps.cuh), or where the GPU has them, and sizes fit, by warpgroups
+// (ProductChainWarpgroups.cuh).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/ProductChain.h"
-#include "codegen/kernels/cuda/RowsProduct.cuh"
+#include "codegen/kernels/cuda/ProductChainWarpgroups.cuh"
+#include "codegen/kernels/cuda/ProductChainWarps.cuh"
+#include "codegen/kernels/cuda/StagedSums.cuh"
 
 namespace hybrid::cuda {
-
-/// Sums of a warp's 32 rows and 8 * blocks columns.
-template <int blocks> struct ChainSums {
-  float at[2][blocks][4] = {};
-};
-
-using ChainLeft = MatrixOperands<2>;
-
-/// body.operator()<i>() for i < count.
-template <int count, int i = 0, typename Body> HYBRID_DEVICE void forEachOf(Body body) {
-  if constexpr (i < count) {
-    body.template operator()<i>();
-    forEachOf<count, i + 1>(body);
-  }
-}
-
-/// A tile of `columns` columns in shared memory.
-template <int64_t columns> struct ChainTileMemory {
-  using Element = bf16;
-  static constexpr int stride = static_cast<int>(columns) + 8;
-};
-
-template <ProductChainParams P> struct ProductChainBlock {
-  static constexpr int rowTile = static_cast<int>(P.rowTile), chunk = static_cast<int>(P.chunk),
-                       outputs = static_cast<int>(P.outputs), threadCount = threads(P),
-                       columnWarps = static_cast<int>(P.columnWarps),
-                       firstColumns = chunk / columnWarps, secondColumns = outputs / columnWarps,
-                       firsts = static_cast<int>(P.firsts), seconds = static_cast<int>(P.seconds),
-                       results = static_cast<int>(P.results);
-  static constexpr bool wholeRows = P.rows % P.rowTile == 0;
-  using FirstSums = ChainSums<firstColumns / 8>;
-  using SecondSums = ChainSums<secondColumns / 8>;
-
-  bf16 *shared;
-  int64_t firstRow;
-  int rowCount;
-
-  HYBRID_DEVICE explicit ProductChainBlock(int64_t item)
-      : shared(sharedMemory<bf16>()), firstRow(item * rowTile),
-        rowCount(static_cast<int>(minimum<int64_t>(rowTile, P.rows - firstRow))) {}
-
-  static HYBRID_DEVICE int warpRow() { return warpIndex() / columnWarps * 32; }
-  static HYBRID_DEVICE int warpColumn(int columns) { return warpIndex() % columnWarps * columns; }
-
-  /// Begins to copy rows x columns of a matrix.
-  template <int64_t rows, int64_t columns, bool whole>
-  static HYBRID_DEVICE void copy(bf16 *tile, const bf16 *matrix, int64_t stride, int present) {
-    TileInFlight<bf16, ChainTileMemory<columns>, static_cast<int>(rows), static_cast<int>(columns),
-                 8, threadCount, true, whole, true>
-        inFlight;
-    inFlight.start(tile, matrix, stride, present, static_cast<int>(columns));
-  }
-  template <int i> HYBRID_DEVICE void copyInput(const bf16 *x) const {
-    constexpr ChainTile tile = inputTile(P, i);
-    constexpr int64_t stride = inputOf(P, i).stride;
-    copy<tile.rows, tile.columns, wholeRows>(shared + inputAt(P, i), x + firstRow * stride, stride,
-                                             rowCount);
-  }
-  /// Weights of the columns from `column` on, into set `set`.
-  HYBRID_DEVICE void copyWeights(int set, int column, const bf16 *const (&first)[3],
-                                 const bf16 *const (&second)[2]) const {
-    bf16 *to = shared + setsAt(P) + set * setElements(P);
-    forEachOf<firsts>([&]<int i>() {
-      constexpr ChainTile tile = firstTile(P, i);
-      constexpr ChainFirst of = firstOf(P, i);
-      copy<tile.rows, tile.columns, true>(to + firstAt(P, i),
-                                          first[i] + column * (of.transposed ? 1 : of.stride),
-                                          of.stride, static_cast<int>(tile.rows));
-    });
-    forEachOf<seconds>([&]<int j>() {
-      constexpr ChainTile tile = secondTile(P, j);
-      constexpr ChainSecond of = secondOf(P, j);
-      if constexpr (of.shared == 0)
-        copy<tile.rows, tile.columns, true>(to + secondAt(P, j),
-                                            second[j] + column * (of.transposed ? of.stride : 1),
-                                            of.stride, static_cast<int>(tile.rows));
-    });
-  }
-
-  /// A warp's rows of the only input, in registers for all columns.
-  static constexpr int steps = static_cast<int>(P.inputs0) / 16;
-  static constexpr bool keepsRows = P.inputs1 == 0;
-  struct Rows {
-    ChainLeft at[keepsRows ? steps : 1];
-
-    HYBRID_DEVICE void load(const ProductChainBlock &block) {
-      constexpr int stride = static_cast<int>(P.inputs0) + 8;
-      if constexpr (keepsRows)
-        HYBRID_UNROLL
-      for (int step = 0; step < steps; ++step)
-        at[step].load(block.shared + inputAt(P, 0) + warpRow() * stride + step * 16, stride);
-    }
-  };
-
-  /// A warp's part of the first products, `k` columns of the inputs on.
-  template <int input>
-  HYBRID_DEVICE void multiplyFirst(FirstSums (&sums)[firsts], const bf16 *set, int k,
-                                   const ChainLeft &rows) const {
-    forEachOf<firsts>([&]<int i>() {
-      constexpr ChainFirst of = firstOf(P, i);
-      if constexpr (of.input == input) {
-        constexpr int stride = static_cast<int>(firstTile(P, i).columns) + 8;
-        const bf16 *weight = set + firstAt(P, i);
-        if constexpr (of.transposed != 0)
-          rows.template multiply<true>(sums[i].at, weight + k * stride + warpColumn(firstColumns),
-                                       stride);
-        else
-          rows.template multiply<false>(sums[i].at, weight + warpColumn(firstColumns) * stride + k,
-                                        stride);
-      }
-    });
-  }
-  HYBRID_DEVICE void multiplyFirst(FirstSums (&sums)[firsts], const bf16 *set,
-                                   const Rows &kept) const {
-    if constexpr (keepsRows) {
-      HYBRID_UNROLL
-      for (int step = 0; step < steps; ++step)
-        multiplyFirst<0>(sums, set, step * 16, kept.at[step]);
-    } else {
-      forEachOf<2>([&]<int input>() {
-        constexpr int inputs = static_cast<int>(inputOf(P, input).columns), stride = inputs + 8;
-        const bf16 *tile = shared + inputAt(P, input) + warpRow() * stride;
-        HYBRID_NO_UNROLL
-        for (int k = 0; k < inputs; k += 16) {
-          ChainLeft rows;
-          rows.load(tile + k, stride);
-          multiplyFirst<input>(sums, set, k, rows);
-        }
-      });
-    }
-  }
-  /// A warp's own columns of what the second products multiply: rounded sums are left operands as
-  /// they lie in registers.
-  static constexpr int ownSteps = firstColumns / 16;
-  struct Own {
-    ChainLeft at[seconds][ownSteps];
-  };
-
-  /// The function of a warp's first products, rounded, to the tiles of results and to `own`.
-  template <typename Of>
-  HYBRID_DEVICE void compute(const FirstSums (&sums)[firsts], Own &own) const {
-    constexpr int stride = chunk + 8;
-    const int lane = laneIndex(), g = lane / 4, t = lane % 4;
-    auto *to = reinterpret_cast<uint32_t *>(shared + resultsAt(P) + (warpRow() + g) * stride +
-                                            warpColumn(firstColumns)) +
-               t;
-    HYBRID_UNROLL
-    for (int i = 0; i < 2; ++i)
-      HYBRID_UNROLL
-    for (int block = 0; block < firstColumns / 8; ++block)
-      HYBRID_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      float made[2][results];
-      HYBRID_UNROLL
-      for (int odd = 0; odd < 2; ++odd) {
-        float given[firsts];
-        HYBRID_UNROLL
-        for (int k = 0; k < firsts; ++k)
-          given[k] = sums[k].at[i][block][2 * half + odd];
-        Of::apply(given, made[odd]);
-      }
-      HYBRID_UNROLL
-      for (int k = 0; k < results; ++k) {
-        const uint32_t word = packBf16(made[0][k], made[1][k]);
-        to[(k * static_cast<int>(resultTile(P).elements()) + (i * 16 + half * 8) * stride +
-            block * 8) /
-           2] = word;
-        if (k < seconds)
-          own.at[k][block / 2].words[i][block % 2 * 2 + half] = word;
-      }
-    }
-  }
-  /// A warp's part of the second products, of 16 columns of result j from `k` on.
-  template <int j>
-  HYBRID_DEVICE void multiplySecond(SecondSums &sums, const bf16 *set, int k,
-                                    const ChainLeft &rows) const {
-    constexpr ChainSecond of = secondOf(P, j);
-    constexpr int stride = static_cast<int>(secondTile(P, j).columns) + 8;
-    const bf16 *weight = set + secondAt(P, j);
-    if constexpr (of.transposed != 0)
-      rows.template multiply<true>(sums.at, weight + k * stride + warpColumn(secondColumns),
-                                   stride);
-    else
-      rows.template multiply<false>(sums.at, weight + warpColumn(secondColumns) * stride + k,
-                                    stride);
-  }
-  /// Of a warp's own columns.
-  HYBRID_DEVICE void multiplyOwn(SecondSums &sums, const bf16 *set, const Own &own) const {
-    HYBRID_UNROLL
-    for (int step = 0; step < ownSteps; ++step)
-      forEachOf<seconds>([&]<int j>() {
-        multiplySecond<j>(sums, set, warpColumn(firstColumns) + step * 16, own.at[j][step]);
-      });
-  }
-  /// Of those of the warps beside it.
-  HYBRID_DEVICE void multiplyOthers(SecondSums &sums, const bf16 *set) const {
-    constexpr int leftStride = chunk + 8;
-    const bf16 *left = shared + resultsAt(P) + warpRow() * leftStride;
-    HYBRID_NO_UNROLL
-    for (int n = firstColumns; n < chunk; n += 16) {
-      const int k = (warpColumn(firstColumns) + n) % chunk;
-      forEachOf<seconds>([&]<int j>() {
-        ChainLeft rows;
-        rows.load(left + j * static_cast<int>(resultTile(P).elements()) + k, leftStride);
-        multiplySecond<j>(sums, set, k, rows);
-      });
-    }
-  }
-  /// Whole rows of a result's columns, from shared memory.
-  HYBRID_DEVICE void save(int column, bf16 *const (&saved)[3]) const {
-    forEachOf<results>([&]<int k>() {
-      constexpr int64_t stride = savedStrideOf(P, k);
-      if constexpr (stride != 0) {
-        constexpr int packs = chunk / 8, each = rowTile * packs / threadCount;
-        static_assert(rowTile * packs % threadCount == 0);
-        const bf16 *from = shared + resultsAt(P) + k * resultTile(P).elements();
-        HYBRID_UNROLL
-        for (int n = 0; n < each; ++n) {
-          const int pack = static_cast<int>(threadIdx.x) + n * threadCount, row = pack / packs,
-                    at = pack % packs * 8;
-          if (wholeRows || row < rowCount)
-            storeGlobal(saved[k] + (firstRow + row) * stride + column + at,
-                        loadPack<8>(from + row * (chunk + 8) + at));
-        }
-      }
-    });
-  }
-};
 
 template <typename T, ProductChainParams P, typename Of, typename Store>
 HYBRID_DEVICE void productChain(int64_t item, const bf16 *x0, const bf16 *x1, const bf16 *first0,
                                 const bf16 *first1, const bf16 *first2, const bf16 *second0,
                                 const bf16 *second1, bf16 *saved0, bf16 *saved1, bf16 *saved2,
                                 Store y) {
-  using Block = ProductChainBlock<P>;
+  using Block = typename Choose<hasWarpgroupProducts && hasSizesOfWarpgroups(P),
+                                ProductChainWarpgroups<P>, ProductChainWarps<P>>::Type;
   const bf16 *const first[] = {first0, first1, first2}, *const second[] = {second0, second1};
   bf16 *const saved[] = {saved0, saved1, saved2};
   const Block block(item);
-  block.template copyInput<0>(x0);
-  if constexpr (P.inputs1 != 0)
-    block.template copyInput<1>(x1);
-  block.copyWeights(0, 0, first, second);
-  commitCopies();
-  typename Block::SecondSums sums;
-  typename Block::Rows rows;
-  constexpr int inner = static_cast<int>(P.inner);
-  int set = 0;
-  HYBRID_NO_UNROLL
-  for (int column = 0; column < inner; column += Block::chunk) {
-    waitCopies<0>();
-    blockBarrier(); // and all have read the last columns' weights and results
-    if (column + Block::chunk < inner) {
-      block.copyWeights(1 - set, column + Block::chunk, first, second);
-      commitCopies();
-    }
-    const bf16 *weights = block.shared + setsAt(P) + set * setElements(P);
-    typename Block::FirstSums products[Block::firsts];
-    if (column == 0)
-      rows.load(block);
-    block.multiplyFirst(products, weights, rows);
-    typename Block::Own own;
-    block.template compute<Of>(products, own);
-    block.multiplyOwn(sums, weights, own);
-    blockBarrier();
-    block.save(column, saved);
-    block.multiplyOthers(sums, weights);
-    set = 1 - set;
-  }
+  typename Block::SecondSums sums{};
+  block.template multiply<Of>(sums, x0, x1, first, second, saved);
   blockBarrier(); // before sums lie where the tiles did
   constexpr StagedTile tile{Block::rowTile,
                             Block::outputs,
@@ -296,19 +42,8 @@ HYBRID_DEVICE void productChain(int64_t item, const bf16 *x0, const bf16 *x1, co
   auto write = asStore<P.yStride>(y);
   typename Staged::template Ahead<decltype(write)> operands;
   operands.loadFirst(staged, write, block.firstRow, 0);
-  staged.store(write, block.firstRow, 0, operands, [&] {
-    const int g = rowOfLane(), t = columnOfLane();
-    float *to = staged.shared + (Block::warpRow() + g) * Staged::stride +
-                Block::warpColumn(Block::secondColumns) + 2 * t;
-    HYBRID_UNROLL
-    for (int i = 0; i < 2; ++i)
-      HYBRID_UNROLL
-    for (int block = 0; block < Block::secondColumns / 8; ++block)
-      HYBRID_UNROLL
-    for (int half = 0; half < 2; ++half)
-      storePack(to + (i * 16 + half * 8) * Staged::stride + block * 8,
-                Pack<float, 2>{{sums.at[i][block][2 * half], sums.at[i][block][2 * half + 1]}});
-  });
+  staged.store(write, block.firstRow, 0, operands,
+               [&] { Block::stage(sums, staged.shared, Staged::stride); });
 }
 
 } // namespace hybrid::cuda

@@ -167,7 +167,6 @@ void count(Warp &warp, const GroupProduct &product) {
   counts.groupProducts += columns / 8;
   if (warp.number % groupWarps || !warp.block->options->counts)
     return;
-  ++counts.sharedRequests;
   counts.sharedWavefronts += columns * depth * 2 / 128;
   if (!product.readsRegisters)
     counts.sharedWavefronts += groupWarps * rows * depth * 2 / 128;

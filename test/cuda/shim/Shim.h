@@ -322,3 +322,5 @@ inline uint32_t transposeMatrix(uint32_t word) {
 }
 
 } // namespace hybrid::cuda
+
+#include "test/cuda/shim/Warpgroup.h"
