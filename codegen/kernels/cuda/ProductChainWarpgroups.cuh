@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/ProductChain.h"
+#include "codegen/kernels/cuda/ProductChainFunction.cuh"
 #include "codegen/kernels/cuda/TileProduct.cuh"
 #include "codegen/kernels/cuda/WarpgroupTile.cuh"
 
@@ -142,22 +143,15 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
     for (int block = 0; block < chunk / 8; ++block)
       HYBRID_UNROLL
     for (int half = 0; half < 2; ++half) {
-      float made[2][results];
-      HYBRID_UNROLL
-      for (int odd = 0; odd < 2; ++odd) {
-        float given[firsts];
-        HYBRID_UNROLL
-        for (int k = 0; k < firsts; ++k)
-          given[k] = sums[k].at[block][2 * half + odd];
-        Of::apply(given, made[odd]);
-      }
+      uint32_t words[results];
+      roundedResults<Of, firsts>(words,
+                                 [&](int k, int odd) { return sums[k].at[block][2 * half + odd]; });
       forEachOf<results>([&]<int k>() {
-        const uint32_t word = packBf16(made[0][k], made[1][k]);
         if constexpr (savedStrideOf(P, k) != 0)
           to[(k * static_cast<int>(memory.resultElements()) + half * 8 * stride + block * 8) / 2] =
-              word;
+              words[k];
         if constexpr (k < seconds)
-          own.words[k][block / 2][block % 2 * 2 + half] = word;
+          own.words[k][block / 2][block % 2 * 2 + half] = words[k];
       });
     }
   }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/ProductChain.h"
+#include "codegen/kernels/cuda/ProductChainFunction.cuh"
 #include "codegen/kernels/cuda/RowsProduct.cuh"
 
 namespace hybrid::cuda {
@@ -155,23 +156,16 @@ template <ProductChainParams P> struct ProductChainWarps {
     for (int block = 0; block < firstColumns / 8; ++block)
       HYBRID_UNROLL
     for (int half = 0; half < 2; ++half) {
-      float made[2][results];
-      HYBRID_UNROLL
-      for (int odd = 0; odd < 2; ++odd) {
-        float given[firsts];
-        HYBRID_UNROLL
-        for (int k = 0; k < firsts; ++k)
-          given[k] = sums[k].at[i][block][2 * half + odd];
-        Of::apply(given, made[odd]);
-      }
+      uint32_t words[results];
+      roundedResults<Of, firsts>(
+          words, [&](int k, int odd) { return sums[k].at[i][block][2 * half + odd]; });
       HYBRID_UNROLL
       for (int k = 0; k < results; ++k) {
-        const uint32_t word = packBf16(made[0][k], made[1][k]);
         to[(k * static_cast<int>(memory.resultElements()) + (i * 16 + half * 8) * stride +
             block * 8) /
-           2] = word;
+           2] = words[k];
         if (k < seconds)
-          own.at[k][block / 2].words[i][block % 2 * 2 + half] = word;
+          own.at[k][block / 2].words[i][block % 2 * 2 + half] = words[k];
       }
     }
   }
