@@ -81,7 +81,7 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
   /// A warp's rows of the only input, in registers for all columns where they are few: matrix units
   /// would read them from shared memory for each product anew.
   static constexpr int rowSteps = static_cast<int>(P.inputs0) / depth;
-  static constexpr bool keepsRows = P.inputs1 == 0 && rowSteps <= 8;
+  static constexpr bool keepsRows = rowSteps <= 8;
   struct Rows {
     uint32_t words[keepsRows ? rowSteps : 1][4];
 
@@ -106,7 +106,7 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
       constexpr int k = step * depth;
       const uint64_t right =
           of.transposed ? Weight::alongRows(weight, k) : Weight::alongColumns(weight, 0, k);
-      if constexpr (keepsRows)
+      if constexpr (keepsRows && firstOf(P, i).input == 0)
         multiplyByWarpgroup<step != 0, of.transposed != 0>(sums.at, kept.words[step], right);
       else
         multiplyByWarpgroup<step != 0, of.transposed != 0>(
@@ -117,32 +117,37 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
     });
   }
 
-  /// What the second products multiply, as left operands.
+  /// Steps of the second products that are begun together: matrix units have some of them while the
+  /// function of the others is computed.
+  static constexpr int together = 1;
+  /// What they multiply, as left operands.
   struct Own {
-    uint32_t words[seconds][steps][4];
+    uint32_t words[together][seconds][4];
 
     HYBRID_DEVICE void keepInOrder() {
       HYBRID_UNROLL
-      for (auto &result : words)
+      for (auto &step : words)
         HYBRID_UNROLL
-      for (auto &step : result)
+      for (auto &result : step)
         HYBRID_UNROLL
-      for (uint32_t &word : step)
+      for (uint32_t &word : result)
         hybrid::cuda::keepInOrder(word);
     }
   };
 
-  /// The function of a warp's first products, rounded; what is saved to shared memory, too.
-  template <typename Of>
+  /// The function of a warp's first products, rounded, for steps from `firstStep` on; what is saved
+  /// to shared memory, too.
+  template <typename Of, int firstStep>
   HYBRID_DEVICE void compute(const FirstSums (&sums)[firsts], Own &own) const {
     constexpr int stride = chunk + static_cast<int>(ChainMemory::rowPadding);
     auto *to = reinterpret_cast<uint32_t *>(shared + memory.resultsAt() +
                                             (warpRow() + rowOfLane()) * stride) +
                columnOfLane();
     HYBRID_UNROLL
-    for (int block = 0; block < chunk / 8; ++block)
+    for (int i = 0; i < 2 * together; ++i)
       HYBRID_UNROLL
     for (int half = 0; half < 2; ++half) {
+      const int block = 2 * firstStep + i;
       uint32_t words[results];
       roundedResults<Of, firsts>(words,
                                  [&](int k, int odd) { return sums[k].at[block][2 * half + odd]; });
@@ -151,20 +156,21 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
           to[(k * static_cast<int>(memory.resultElements()) + half * 8 * stride + block * 8) / 2] =
               words[k];
         if constexpr (k < seconds)
-          own.words[k][block / 2][block % 2 * 2 + half] = words[k];
+          own.words[i / 2][k][i % 2 * 2 + half] = words[k];
       });
     }
   }
-  /// Begins the second products.
+  /// Begins the second products of those steps.
+  template <int firstStep>
   HYBRID_DEVICE void multiplySecond(SecondSums &sums, uint32_t set, const Own &own) const {
-    forEachOf<steps>([&]<int step>() {
+    forEachOf<together>([&]<int step>() {
       forEachOf<seconds>([&]<int j>() {
         constexpr ChainSecond of = secondOf(P, j);
-        constexpr int k = step * depth;
+        constexpr int k = (firstStep + step) * depth;
         using Weight = Tile<secondTile(P, j)>;
         const uint32_t weight = set + unitsOf(memory.secondAt(j));
         multiplyByWarpgroup<true, of.transposed != 0>(
-            sums.at, own.words[j][step],
+            sums.at, own.words[step][j],
             of.transposed ? Weight::alongRows(weight, k) : Weight::alongColumns(weight, 0, k));
       });
     });
@@ -221,18 +227,23 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
       HYBRID_UNROLL
       for (FirstSums &product : products)
         product.keepInOrder();
-      Own own;
-      compute<Of>(products, own);
-      own.keepInOrder();
       sums.keepInOrder();
-      beginWarpgroupProducts();
-      multiplySecond(sums, weights, own);
+      Own own[steps / together];
+      forEachOf<steps / together>([&]<int part>() {
+        constexpr int step = part * together;
+        compute<Of, step>(products, own[part]);
+        own[part].keepInOrder();
+        beginWarpgroupProducts();
+        multiplySecond<step>(sums, weights, own[part]);
+      });
       commitWarpgroupProducts();
       warpBarrier();
       save(column, saved);
       waitWarpgroupProducts<0>();
       sums.keepInOrder();
-      own.keepInOrder(); // they were read to here
+      HYBRID_UNROLL
+      for (Own &part : own)
+        part.keepInOrder(); // they were read to here
       set = 1 - set;
     }
   }
