@@ -3,7 +3,7 @@
     manifest.json   the cases (gpu_cases.py), what could not be compiled and why, commit and target
     bin/, lib/      hybrid-run and the shared libraries it links, but for the C library
     hyx/            the executables of the benchmarks
-    selftest/       golden cases for `hybrid-run selftest`
+    selftest/       cases for `hybrid-run selftest`: golden ones, and those of the installation that compare two ways to compute them
     tools/, benchmarks/  this script and its peers, so that the folder is all that must travel
 """
 
@@ -107,19 +107,47 @@ def compile_cases(options, folder, cases):
         case |= files[case["file"]]
 
 
-def selftest(options, folder):
-    """Golden cases for `hybrid-run selftest`; those that could not be prepared are named."""
-    words = [sys.executable, ROOT / "test" / "golden" / "run", "--prepare", folder / "selftest", "--target", options.target, "--bin", options.bin,
+def golden_cases(options, folder, names):
+    """Of an independent implementation, into a new folder: a line about all, and the lines about those that could not be prepared."""
+    words = [sys.executable, ROOT / "test" / "golden" / "run", "--prepare", folder, "--target", options.target, "--bin", options.bin,
              "--jobs", options.jobs, "--precision", "f32,f64,bf16"]
-    for case in options.golden:
-        words += ["--case", case]
+    for name in names:
+        words += ["--case", name]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    summary = last_line(done.stdout or done.stderr)
+    return last_line(done.stdout or done.stderr), [line.strip().replace(f"{ROOT}/", "") for line in done.stdout.splitlines() if line.startswith("FAIL")]
+
+
+def case_beside(options, folder, path):
+    """A case of the installation that is compared with another way to compute it: both compiled, as there is no compiler where they run."""
+    case = json.loads((path / "case.json").read_text(encoding="utf-8"))
+    model, reference, to = case.pop("model"), case["reference"], folder / path.name
+    to.mkdir(parents=True)
+    words = [options.bin / "hybridc", ROOT / "test" / "golden" / "adapters" / pathlib.Path(model["file"]).name, f"--target={options.target}",
+             "--batch", model["batch"], "--length", model["length"], *(word for value in model["set"] for word in ("--set", value))]
+    transforms = ["--transforms=own"] if "transforms" in reference else []
+    call([*words, f"--precision={model['precision']}", *transforms, "-o", to / "model.hyx"], options.limit)
+    transforms = [f"--transforms={reference['transforms']}"] if transforms else []
+    call([*words, f"--precision={reference.get('precision', model['precision'])}", *transforms, "-o", to / "reference.hyx"], options.limit)
+    case["executable"], reference["executable"] = "model.hyx", "reference.hyx"
+    (to / "case.json").write_text(json.dumps(case, indent=1) + "\n", encoding="utf-8")
+
+
+def selftest(options, folder):
+    """Cases for `hybrid-run selftest`; those that could not be prepared are named."""
+    beside = {path.parent.name: path.parent for path in sorted((ROOT / "laboratory" / "selftest").glob("*_beside_*/case.json"))}
+    to, names, summary, problems = folder / "selftest", [name for name in options.golden if name not in beside], "no golden case", []
+    if names or not options.golden:
+        summary, problems = golden_cases(options, to, names)
+    chosen = [name for name in beside if not options.golden or name in options.golden]
+    for name in chosen:
+        try:
+            case_beside(options, to, beside[name])
+        except Failure as failure:
+            problems.append(f"FAIL {name}: {last_line(failure)}")
+    if chosen:
+        summary += f"; {len(chosen)} beside another way to compute them"
     print(summary, flush=True)
-    if not (folder / "selftest").is_dir():
-        return {"problem": summary}
-    return {"folder": "selftest", "summary": summary,
-            "problems": [line.strip().replace(f"{ROOT}/", "") for line in done.stdout.splitlines() if line.startswith("FAIL")]}
+    return {"folder": "selftest", "summary": summary, "problems": problems} if to.is_dir() else {"problem": summary}
 
 
 def prepare(options):

@@ -148,7 +148,8 @@ std::shared_ptr<const Executable> executableOf(const fs::path &folder, const Jso
                                                const SelfTestOptions &options,
                                                const Json &otherwise = Json::object()) {
   if (!content.contains("model")) {
-    const std::string file = content.value("executable", std::string("model.hyx"));
+    const std::string file =
+        otherwise.value("executable", content.value("executable", std::string("model.hyx")));
     auto executable = valueOf(
         Executable::load((folder / file).string(), options.trust ? Trust::Given : Trust::ByKey));
     require(executable->checkDevice(options.device));

@@ -16,7 +16,8 @@
 //
 //   "device": "cuda",                          on which alone it runs
 //   "reference": {"transforms": "cufft",       who computes Fourier transforms there; else our own
-//                 "precision": "f32"},         what it is compiled with there
+//                 "precision": "f32",          what it is compiled with there
+//                 "executable": "other.hyx"},  where the case carries its own
 //   "tolerance"
 //
 // It is left out, and said to be, where that library is not.
