@@ -117,37 +117,32 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
     });
   }
 
-  /// Steps of the second products that are begun together: matrix units have some of them while the
-  /// function of the others is computed.
-  static constexpr int together = 1;
-  /// What they multiply, as left operands.
+  /// What a step of the second products multiplies, as left operands.
   struct Own {
-    uint32_t words[together][seconds][4];
+    uint32_t words[seconds][4];
 
     HYBRID_DEVICE void keepInOrder() {
       HYBRID_UNROLL
-      for (auto &step : words)
-        HYBRID_UNROLL
-      for (auto &result : step)
+      for (auto &result : words)
         HYBRID_UNROLL
       for (uint32_t &word : result)
         hybrid::cuda::keepInOrder(word);
     }
   };
 
-  /// The function of a warp's first products, rounded, for steps from `firstStep` on; what is saved
-  /// to shared memory, too.
-  template <typename Of, int firstStep>
+  /// The function of a step's columns of a warp's first products, rounded; what is saved to shared
+  /// memory, too.
+  template <typename Of, int step>
   HYBRID_DEVICE void compute(const FirstSums (&sums)[firsts], Own &own) const {
     constexpr int stride = chunk + static_cast<int>(ChainMemory::rowPadding);
     auto *to = reinterpret_cast<uint32_t *>(shared + memory.resultsAt() +
                                             (warpRow() + rowOfLane()) * stride) +
                columnOfLane();
     HYBRID_UNROLL
-    for (int i = 0; i < 2 * together; ++i)
+    for (int right = 0; right < 2; ++right)
       HYBRID_UNROLL
     for (int half = 0; half < 2; ++half) {
-      const int block = 2 * firstStep + i;
+      const int block = 2 * step + right;
       uint32_t words[results];
       roundedResults<Of, firsts>(words,
                                  [&](int k, int odd) { return sums[k].at[block][2 * half + odd]; });
@@ -156,23 +151,21 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
           to[(k * static_cast<int>(memory.resultElements()) + half * 8 * stride + block * 8) / 2] =
               words[k];
         if constexpr (k < seconds)
-          own.words[i / 2][k][i % 2 * 2 + half] = words[k];
+          own.words[k][right * 2 + half] = words[k];
       });
     }
   }
-  /// Begins the second products of those steps.
-  template <int firstStep>
+  /// Begins a step of the second products.
+  template <int step>
   HYBRID_DEVICE void multiplySecond(SecondSums &sums, uint32_t set, const Own &own) const {
-    forEachOf<together>([&]<int step>() {
-      forEachOf<seconds>([&]<int j>() {
-        constexpr ChainSecond of = secondOf(P, j);
-        constexpr int k = (firstStep + step) * depth;
-        using Weight = Tile<secondTile(P, j)>;
-        const uint32_t weight = set + unitsOf(memory.secondAt(j));
-        multiplyByWarpgroup<true, of.transposed != 0>(
-            sums.at, own.words[step][j],
-            of.transposed ? Weight::alongRows(weight, k) : Weight::alongColumns(weight, 0, k));
-      });
+    forEachOf<seconds>([&]<int j>() {
+      constexpr ChainSecond of = secondOf(P, j);
+      constexpr int k = step * depth;
+      using Weight = Tile<secondTile(P, j)>;
+      const uint32_t weight = set + unitsOf(memory.secondAt(j));
+      multiplyByWarpgroup<true, of.transposed != 0>(
+          sums.at, own.words[j],
+          of.transposed ? Weight::alongRows(weight, k) : Weight::alongColumns(weight, 0, k));
     });
   }
   /// A warp's rows of results, whole lines of them, from shared memory.
@@ -228,13 +221,13 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
       for (FirstSums &product : products)
         product.keepInOrder();
       sums.keepInOrder();
-      Own own[steps / together];
-      forEachOf<steps / together>([&]<int part>() {
-        constexpr int step = part * together;
-        compute<Of, step>(products, own[part]);
-        own[part].keepInOrder();
+      // Matrix units multiply what a step has while the function of the next one is computed.
+      Own own[steps];
+      forEachOf<steps>([&]<int step>() {
+        compute<Of, step>(products, own[step]);
+        own[step].keepInOrder();
         beginWarpgroupProducts();
-        multiplySecond<step>(sums, weights, own[part]);
+        multiplySecond<step>(sums, weights, own[step]);
       });
       commitWarpgroupProducts();
       warpBarrier();
@@ -242,8 +235,8 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
       waitWarpgroupProducts<0>();
       sums.keepInOrder();
       HYBRID_UNROLL
-      for (Own &part : own)
-        part.keepInOrder(); // they were read to here
+      for (Own &step : own)
+        step.keepInOrder(); // they were read to here
       set = 1 - set;
     }
   }
