@@ -124,10 +124,13 @@ def case_beside(options, folder, path):
     to.mkdir(parents=True)
     words = [options.bin / "hybridc", ROOT / "test" / "golden" / "adapters" / pathlib.Path(model["file"]).name, f"--target={options.target}",
              "--batch", model["batch"], "--length", model["length"], *(word for value in model["set"] for word in ("--set", value))]
-    transforms = ["--transforms=own"] if "transforms" in reference else []
-    call([*words, f"--precision={model['precision']}", *transforms, "-o", to / "model.hyx"], options.limit)
-    transforms = [f"--transforms={reference['transforms']}"] if transforms else []
-    call([*words, f"--precision={reference.get('precision', model['precision'])}", *transforms, "-o", to / "reference.hyx"], options.limit)
+
+    def compile_to(name, flags):
+        call([*words, *(f"--{flag}={value}" for flag, value in flags.items()), "-o", to / name], options.limit)
+
+    usual = {"precision": model["precision"]}
+    compile_to("model.hyx", usual | ({"transforms": "own"} if "transforms" in reference else {}))
+    compile_to("reference.hyx", usual | reference)
     case["executable"], reference["executable"] = "model.hyx", "reference.hyx"
     (to / "case.json").write_text(json.dumps(case, indent=1) + "\n", encoding="utf-8")
 
