@@ -20,7 +20,8 @@ namespace hybrid {
 /// A first weight is [inner, inputs], or transposed [inputs, inner]; a second one [outputs, inner],
 /// or transposed [inner, outputs]. sharedJ: 1 + the first weight that is the same tile of memory, 0
 /// if there is none. savedStrideK: elements from a row to the next of where result K is stored, 0
-/// where it is not. chunk: columns of `inner` at a time; columnWarps: warps beside each other.
+/// where it is not. chunk: columns of `inner` at a time; columnWarps: warps beside each
+/// other; 2, too, where products may be by warpgroups (hasSizesOfWarpgroups()).
 struct ProductChainParams {
   int64_t rows, inner, outputs, inputs0, inputs1, xStride0, xStride1;
   int64_t firsts, input0, input1, input2, transposed0, transposed1, transposed2;

@@ -16,14 +16,6 @@ namespace hybrid::cuda {
 /// Sums of a warp's 16 rows and some columns. Not cleared: a first product does not read them.
 template <int columns> struct WarpgroupSums {
   float at[columns / 8][4];
-
-  HYBRID_DEVICE void keepInOrder() {
-    HYBRID_UNROLL
-    for (auto &block : at)
-      HYBRID_UNROLL
-    for (float &sum : block)
-      hybrid::cuda::keepInOrder(sum);
-  }
 };
 
 template <ProductChainParams P> struct ProductChainWarpgroups {
@@ -78,8 +70,8 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
     });
   }
 
-  /// A warp's rows of the only input, in registers for all columns where they are few: matrix units
-  /// would read them from shared memory for each product anew.
+  /// A warp's rows of the first input, in registers for all columns where they are few: matrix
+  /// units would read them from shared memory for each product anew.
   static constexpr int rowSteps = static_cast<int>(P.inputs0) / depth;
   static constexpr bool keepsRows = rowSteps <= 8;
   struct Rows {
@@ -89,9 +81,7 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
       HYBRID_UNROLL
       for (int step = 0; step < rowSteps; ++step) {
         Tile<inputTile(P, 0)>::load(words[step], input, warpRow(), step * depth);
-        HYBRID_UNROLL
-        for (uint32_t &word : words[step])
-          hybrid::cuda::keepInOrder(word);
+        keepInOrder(words[step]);
       }
     }
   };
@@ -120,14 +110,6 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
   /// What a step of the second products multiplies, as left operands.
   struct Own {
     uint32_t words[seconds][4];
-
-    HYBRID_DEVICE void keepInOrder() {
-      HYBRID_UNROLL
-      for (auto &result : words)
-        HYBRID_UNROLL
-      for (uint32_t &word : result)
-        hybrid::cuda::keepInOrder(word);
-    }
   };
 
   /// The function of a step's columns of a warp's first products, rounded; what is saved to shared
@@ -219,13 +201,13 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
       waitWarpgroupProducts<0>();
       HYBRID_UNROLL
       for (FirstSums &product : products)
-        product.keepInOrder();
-      sums.keepInOrder();
+        keepInOrder(product.at);
+      keepInOrder(sums.at);
       // Matrix units multiply what a step has while the function of the next one is computed.
       Own own[steps];
       forEachOf<steps>([&]<int step>() {
         compute<Of, step>(products, own[step]);
-        own[step].keepInOrder();
+        keepInOrder(own[step].words);
         beginWarpgroupProducts();
         multiplySecond<step>(sums, weights, own[step]);
       });
@@ -233,10 +215,10 @@ template <ProductChainParams P> struct ProductChainWarpgroups {
       warpBarrier();
       save(column, saved);
       waitWarpgroupProducts<0>();
-      sums.keepInOrder();
+      keepInOrder(sums.at);
       HYBRID_UNROLL
       for (Own &step : own)
-        step.keepInOrder(); // they were read to here
+        keepInOrder(step.words); // they were read to here
       set = 1 - set;
     }
   }

@@ -73,6 +73,13 @@ private:
   }
 };
 
+/// keepInOrder() of all registers of an array.
+template <typename T, int count> HYBRID_DEVICE void keepInOrder(T (&all)[count]) {
+  HYBRID_UNROLL
+  for (T &each : all)
+    keepInOrder(each);
+}
+
 /// Where a tile begins for a descriptor.
 HYBRID_DEVICE uint32_t placeForWarpgroups(const bf16 *tile) { return sharedAddress(tile) / 16; }
 
