@@ -281,8 +281,9 @@ private:
     profiles += program.name + "\n";
     for (size_t i = 0; i < program.instructions.size(); ++i) {
       const ptx::Instruction &in = program.instructions[i];
-      profiles += fmt::format("{:10} {:8} {}\n", counts.executed[i],
-                              ptx::pipeNames[static_cast<size_t>(in.pipe)], code->line(in.line));
+      profiles += fmt::format("{:10} {:8} {:8} {}\n", counts.executed[i],
+                              ptx::pipeNames[static_cast<size_t>(in.pipe)], counts.wavefronts[i],
+                              code->line(in.line));
     }
   }
 

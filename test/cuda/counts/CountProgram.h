@@ -11,7 +11,8 @@ struct ProgramOptions {
 };
 
 /// The PTX of the kernels whose names contain `kernel`, each line with how many warps executed it
-/// in the counted blocks of its first launch, and on which pipe.
+/// in the counted blocks of its first launch, on which pipe, and for how many wavefronts of shared
+/// memory.
 rt::Result<std::string> profileKernels(const rt::Executable &executable,
                                        const ProgramOptions &options, const std::string &kernel);
 

@@ -254,8 +254,10 @@ std::vector<Finding> Machine::run(const Image &image, const Program &program, co
   block.now.launchFirst = interval + 1;
   if (options.footprints)
     block.touched.resize(counts.traffic.size());
-  if (options.profile)
+  if (options.profile) {
     counts.executed.resize(program.instructions.size());
+    counts.wavefronts.resize(program.instructions.size());
+  }
   std::vector<std::byte> parameters(program.parameterBytes);
   for (size_t i = 0; i < program.parameterOffsets.size() && i < launch.arguments.size(); ++i)
     std::memcpy(&parameters[program.parameterOffsets[i]], &launch.arguments[i], sizeof(uint64_t));

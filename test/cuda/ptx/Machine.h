@@ -56,9 +56,11 @@ struct Counts {
     /// Whether some read, and some write, is one that caches should keep (not .cs).
     std::array<bool, 2> isKept{};
   };
-  std::vector<Traffic> traffic;   ///< by parameter; the last one: variables of the module
-  Cycles alone{};                 ///< of the slowest block; with Options::timeline
-  std::vector<uint64_t> executed; ///< by instruction, of warps; with Options::profile
+  std::vector<Traffic> traffic; ///< by parameter; the last one: variables of the module
+  Cycles alone{};               ///< of the slowest block; with Options::timeline
+  /// By instruction: warps that execute it, and wavefronts of shared memory that it takes; with
+  /// Options::profile.
+  std::vector<uint64_t> executed, wavefronts;
 
   void add(const Counts &other);
   uint64_t total() const;

@@ -108,8 +108,12 @@ void Warp::run(const Program &program, uint64_t most) {
     if (here.options->timeline)
       timeline.issue(in, mask != 0);
     if (in.flow == Instruction::Flow::Next) {
+      const uint64_t before = counts.sharedWavefronts;
       if (mask)
         in.run(*this, in, mask);
+      if (here.options->profile)
+        counts.wavefronts[static_cast<size_t>(&in - program.instructions.data())] +=
+            counts.sharedWavefronts - before;
       if (path.next == path.join)
         leaveFinishedPaths();
       continue;

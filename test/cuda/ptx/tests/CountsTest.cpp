@@ -338,6 +338,26 @@ TEST_F(Counting, Profile) {
   EXPECT_TRUE(findings.empty()) << described();
   // The prologue, 2 mov, the loop, setp, bra, add, ret, and the return that ends all programs.
   EXPECT_EQ(counts.executed, (std::vector<uint64_t>{2, 2, 2, 2, 6, 6, 6, 2, 2, 1, 2, 0}));
+  EXPECT_EQ(counts.wavefronts, std::vector<uint64_t>(12, 0));
+}
+
+TEST_F(Counting, ProfileOfSharedMemory) {
+  // 2 warps: words of neighbours, every second one, and 16 bytes a lane that all lanes share.
+  Buffer<float> in(1, 1);
+  pass(in);
+  launch.threads = 64;
+  launch.sharedBytes = 1024;
+  machine.options.profile = true;
+  run(kernel(1,
+             "mov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 2;\nst.shared.u32 [%r1], %r0;\n"
+             "shl.b32 %r1, %r0, 3;\nst.shared.u32 [%r1+512], %r0;\nbar.sync 0;\n"
+             "ld.shared.v4.u32 {%r2, %r3, %r4, %r5}, [0];",
+             ".extern .shared .align 16 .b8 shared[];\n"));
+  std::vector<uint64_t> wavefronts;
+  for (uint64_t count : counts.wavefronts)
+    if (count)
+      wavefronts.push_back(count);
+  EXPECT_EQ(wavefronts, (std::vector<uint64_t>{2, 4, 8})) << described();
 }
 
 } // namespace
