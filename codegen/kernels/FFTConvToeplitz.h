@@ -78,9 +78,11 @@ constexpr int64_t mostShortTaps = 3;
 
 //===-- Tiles of 16 positions, and panels of tiles -----------------------------===//
 
-/// Tiles of a panel: what a warp holds in registers of a signal, and of a result. More would need
-/// fewer words of shared memory for a product, and leave room for fewer blocks.
-constexpr int64_t panelTiles(const ToeplitzConvParams &p) { return p.length <= 16 ? 1 : 2; }
+/// Tiles of a panel: what a warp holds in registers of a signal, and of a result. A word of the
+/// filter is read once for as many products. Four, where a sequence is not padded for them.
+constexpr int64_t panelTiles(const ToeplitzConvParams &p) {
+  return p.length <= 16 ? 1 : (p.length + 31) / 32 % 2 != 0 ? 2 : 4;
+}
 constexpr int64_t panelLength(const ToeplitzConvParams &p) { return 16 * panelTiles(p); }
 constexpr int64_t panels(const ToeplitzConvParams &p) {
   return (p.length + panelLength(p) - 1) / panelLength(p);
@@ -105,11 +107,16 @@ constexpr int64_t panelWords(const ToeplitzConvParams &p) {
 constexpr int64_t toeplitzThreadsOfPlace(const ToeplitzConvParams &p) {
   return p.lanes / toeplitzWidth(p);
 }
+/// For 16 x 8 sums of the filter's gradient that a warp adds along diagonals, at the end: rows are
+/// in different banks.
+constexpr int64_t toeplitzScratch = 16 * 9;
 /// Of a channel's panels, in the order in which a warp's threads have them: first one of each
 /// thread that shares a position. Their words at a position are as many banks apart as a warp has
 /// positions, so that they are in different ones.
 constexpr int64_t channelWords(const ToeplitzConvParams &p) {
-  return panels(p) * panelWords(p) + 32 / toeplitzThreadsOfPlace(p);
+  const int64_t words = panels(p) * panelWords(p),
+                least = ceilDiv(32 + toeplitzScratch, 32) * 32; // what one tile needs at the end
+  return (words > least ? words : least) + 32 / toeplitzThreadsOfPlace(p);
 }
 /// A channel's filter: from so many words in front of the first tap as the lowest fragment begins
 /// at, to the last position.
@@ -156,13 +163,13 @@ constexpr int64_t toeplitzBackwardSplits(const ToeplitzConvParams &p) {
 } // namespace cuda
 
 /// Channels of a block, forward and backward: as many as fill a sector in bf16 where that many are
-/// there, threads have several, and they fit.
+/// there, threads have several, and they fit, with one warp a channel.
 struct ToeplitzLanes {
   template <typename T>
   static constexpr int64_t onCuda(ToeplitzConvParams p, bool backward, int64_t mostShared) {
     p.lanes = cuda::manyToeplitzLanes;
     const bool fits = cuda::sharedBytes(p, backward ? 2 : 1) <= mostShared &&
-                      cuda::toeplitzWarps(p, true) == 1; // longer ones leave room for one block
+                      cuda::toeplitzWarps(p, backward) == 1;
     return fits && cuda::toeplitzWidth(p) > 1 && p.channels % p.lanes == 0 ? cuda::manyToeplitzLanes
                                                                            : cuda::fewToeplitzLanes;
   }

@@ -338,9 +338,7 @@ template <typename T, DeltaRuleParams p, bool backward, typename Elements> struc
           read[i] = multiplyAdd(query[c], written[c], read[i]);
         }
       }
-      HYBRID_UNROLL
-      for (int c = 0; c < size; ++c)
-        rowsOf[j * keyStride + key + c] = written[c];
+      writeVectors<size>(rowsOf + j * keyStride + key, written);
     }
     foldHalves(read, readTo, half, j);
     if (erasedTo != t.inverse) {
@@ -349,10 +347,11 @@ template <typename T, DeltaRuleParams p, bool backward, typename Elements> struc
       HYBRID_UNROLL
       for (int i = 0; i < chunk; ++i)
         erased[i] += shuffleXor(erased[i], chunk);
+      T own[chunk / 2];
       HYBRID_UNROLL
       for (int i = 0; i < chunk / 2; ++i)
-        erasedTo[j * pairStride + half * (chunk / 2) + i] =
-            half ? erased[i + chunk / 2] : erased[i];
+        own[i] = half ? erased[i + chunk / 2] : erased[i];
+      writeVectors<chunk / 2>(erasedTo + j * pairStride + half * (chunk / 2), own);
     }
   }
   /// Sums over both halves of the keys, to [row][row before].

@@ -135,7 +135,7 @@ template <ToeplitzConvParams P> struct ToeplitzCorrelation {
   };
 
   HYBRID_DEVICE void add(uint32_t *cotangent, uint32_t *signal, int firstColumn) {
-    HYBRID_NO_UNROLL
+    HYBRID_UNROLL
     for (int j = 0; j < tiles; j += 2) {
       uint32_t right[count][2];
       const Pairs lower(signal, j), upper(signal, j + 1);
@@ -161,8 +161,9 @@ template <ToeplitzConvParams P> struct ToeplitzCorrelation {
   }
 
   /// Adds along diagonals: to[32 d + 15 + m] is the sum of tile d's products 16 d + m apart. All
-  /// lanes call it; scratch is of 128 values.
+  /// lanes call it; scratch is of toeplitzScratch values.
   HYBRID_DEVICE void store(float *to, float *scratch, int firstColumn) const {
+    constexpr int stride = static_cast<int>(toeplitzScratch) / 16;
     const int g = laneIndex() / 4, t = laneIndex() % 4, lane = laneIndex();
     HYBRID_UNROLL
     for (int d = 0; d < diagonals; ++d) {
@@ -171,13 +172,13 @@ template <ToeplitzConvParams P> struct ToeplitzCorrelation {
       for (int column = 0; column < count; ++column) {
         HYBRID_UNROLL
         for (int k = 0; k < 4; ++k)
-          scratch[(2 * g + k / 2) * 8 + 2 * t + k % 2] = sums[d][column][k];
+          scratch[(2 * g + k / 2) * stride + 2 * t + k % 2] = sums[d][column][k];
         warpBarrier();
         HYBRID_UNROLL
         for (int n = 0; n < 8; ++n) {
           const int row = lane - 15 + 2 * n + column + firstColumn;
           if (row >= 0 && row < 16)
-            sum += scratch[row * 8 + n];
+            sum += scratch[row * stride + n];
         }
         warpBarrier();
       }
@@ -211,9 +212,6 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
   block.template loadFilter<threads>(filter, skip, shortWeight, shortBias);
   if constexpr (P.shortTaps > 0)
     blockBarrier();
-  const int slot = warpIndex() % Block::channels, warp = warpIndex() / Block::channels;
-  const uint32_t *taps = block.filter(Block::channelAt(slot));
-  uint32_t *signal = block.signal(0, slot), *cotangent = block.signal(1, slot);
   Correlation correlation;
   correlation.clear();
   HYBRID_NO_UNROLL
@@ -229,7 +227,12 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
         0, sequence, block.template operand<0>(x, sequence),
         block.template operand<1>(gateIn, sequence));
     blockBarrier();
+    // Computed here, not kept from step to step, as what takes registers.
+    const int of = inRegister(warpIndex()), slot = of % Block::channels,
+              warp = of / Block::channels;
+    uint32_t *signal = block.signal(0, slot), *cotangent = block.signal(1, slot);
     correlation.add(cotangent, signal, warp);
+    const uint32_t *taps = block.filter(Block::channelAt(slot));
     blockBarrier(); // both warps of a channel have read its signals
     if (P.hasGateOut && warp == 0)
       block.template convolve<false>(taps, signal);
@@ -291,6 +294,7 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
   }
 
   // A warp's sums along diagonals, in the place of a signal of its own.
+  const int slot = warpIndex() % Block::channels, warp = warpIndex() / Block::channels;
   float *sums = reinterpret_cast<float *>(block.signal(warp, slot));
   correlation.store(sums, sums + 32 * Correlation::diagonals, warp);
   blockBarrier();

@@ -368,8 +368,8 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   /// between the two.
   template <bool transposed, bool same>
   HYBRID_DEVICE static void multiply(float (&sums)[tiles][4], const uint32_t *filter, int apart,
-                                     const uint32_t *panel) {
-    const int g = laneIndex() / 4, t = laneIndex() % 4;
+                                     const uint32_t *panel, int lane) {
+    const int g = lane / 4, t = lane % 4;
     uint32_t signal[tiles][2];
     HYBRID_UNROLL
     for (int j = 0; j < tiles; ++j) {
@@ -406,8 +406,9 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   HYBRID_DEVICE void convolve(const uint32_t *filter, uint32_t *signal) const {
     // Panels further apart have no taps in common.
     constexpr int furthest = static_cast<int>((P.taps - 1 + panelSize - 1) / panelSize);
-    const int g = laneIndex() / 4, t = laneIndex() % 4;
-    HYBRID_NO_UNROLL
+    // Computed here, not kept from one step of the block to the next.
+    const int lane = inRegister(laneIndex()), g = lane / 4, t = lane % 4;
+    HYBRID_UNROLL
     for (int step = 0; step < panelCount; ++step) {
       const int i = transposed ? step : panelCount - 1 - step;
       float sums[tiles][4];
@@ -417,11 +418,11 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
       for (int k = 0; k < 4; ++k)
         sums[tile][k] = 0.0f;
       const int reach = minimum(furthest, transposed ? panelCount - 1 - i : i);
-      HYBRID_NO_UNROLL
+      HYBRID_UNROLL
       for (int apart = reach; apart > 0; --apart)
         multiply<transposed, false>(sums, filter, apart,
-                                    panel(signal, transposed ? i + apart : i - apart));
-      multiply<transposed, true>(sums, filter, 0, panel(signal, i));
+                                    panel(signal, transposed ? i + apart : i - apart), lane);
+      multiply<transposed, true>(sums, filter, 0, panel(signal, i), lane);
       warpBarrier(); // all lanes have read the panel
       auto *result = reinterpret_cast<float *>(panel(signal, i));
       HYBRID_UNROLL

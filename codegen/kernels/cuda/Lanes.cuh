@@ -26,6 +26,19 @@ template <int count, typename T> HYBRID_DEVICE void readVectors(const T *from, T
       to[i] = from[i];
   }
 }
+/// Writes `count` contiguous values as vectors.
+template <int count, typename T> HYBRID_DEVICE void writeVectors(T *to, const T (&from)[count]) {
+  constexpr int size = 16 / static_cast<int>(sizeof(T));
+  static_assert(count % size == 0);
+  HYBRID_UNROLL
+  for (int i = 0; i < count; i += size) {
+    Pack<T, size> vector;
+    HYBRID_UNROLL
+    for (int j = 0; j < size; ++j)
+      vector[j] = from[i + j];
+    storePack(to + i, vector);
+  }
+}
 
 /// As many of `count` values as fit in 16 bytes.
 template <typename T, int count>

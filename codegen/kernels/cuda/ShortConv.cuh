@@ -274,12 +274,11 @@ HYBRID_DEVICE void shortConvBackward(int64_t index, Input inputBuffer, const T *
           for (int64_t j = 0; j + 1 < taps; ++j)
             own[j] = own[j + 1];
           own[history] = g; // of rows s, s + 1 .. t
-          if (t < item.end) {
-            HYBRID_UNROLL
-            for (int64_t j = 0; j < taps; ++j)
-              sums[copy][j][c] = multiplyAdd(g, inputs.at(j, c), sums[copy][j][c]);
-            sums[copy][taps][c] += g;
-          }
+          const T counted = t < item.end ? g : T(0);
+          HYBRID_UNROLL
+          for (int64_t j = 0; j < taps; ++j)
+            sums[copy][j][c] = multiplyAdd(counted, inputs.at(j, c), sums[copy][j][c]);
+          sums[copy][taps][c] += counted;
         }
         if (s >= firstInput && s < item.end) {
           Pack<T, width> whole = throughFinalState(s);
