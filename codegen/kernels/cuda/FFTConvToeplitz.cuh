@@ -227,9 +227,9 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
         0, sequence, block.template operand<0>(x, sequence),
         block.template operand<1>(gateIn, sequence));
     blockBarrier();
-    // Computed here, not kept from step to step, as what takes registers.
-    const int of = inRegister(warpIndex()), slot = of % Block::channels,
-              warp = of / Block::channels;
+    // Anew in each step: kept between them, they would take registers.
+    const int number = inRegister(warpIndex()), slot = number % Block::channels,
+              warp = number / Block::channels;
     uint32_t *signal = block.signal(0, slot), *cotangent = block.signal(1, slot);
     correlation.add(cotangent, signal, warp);
     const uint32_t *taps = block.filter(Block::channelAt(slot));

@@ -406,7 +406,7 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   HYBRID_DEVICE void convolve(const uint32_t *filter, uint32_t *signal) const {
     // Panels further apart have no taps in common.
     constexpr int furthest = static_cast<int>((P.taps - 1 + panelSize - 1) / panelSize);
-    // Computed here, not kept from one step of the block to the next.
+    // Anew in each call: kept between the steps of a block, it would take registers.
     const int lane = inRegister(laneIndex()), g = lane / 4, t = lane % 4;
     HYBRID_UNROLL
     for (int step = 0; step < panelCount; ++step) {
