@@ -188,7 +188,7 @@ template <ToeplitzConvParams P> struct ToeplitzCorrelation {
 };
 
 /// dPartial: [splits, taps, channels]. Few loads of a buffer at a time: with more the compiler
-/// takes more than 128 registers, and a multiprocessor has no second block. Items: groups of
+/// takes more than the 128 registers that 512 threads have each, and spills. Items: groups of
 /// channels fastest, then splits.
 template <typename T, ToeplitzConvParams P, typename X, typename GateIn, typename GateOut,
           typename Dy, typename Dx, typename DGateIn, typename DGateOut>
@@ -239,7 +239,7 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
     if (warp == warps - 1)
       block.template convolve<true>(taps, cotangent);
     blockBarrier();
-    // Anew: kept through the products they would take the registers of a second block.
+    // Anew: kept through the products they would take registers that there are not.
     const auto in = block.template operand<0>(x, sequence);
     const auto gate = block.template operand<1>(gateIn, sequence);
     const auto upstream = block.activation(dy, sequence, P.yStride);
