@@ -4,21 +4,16 @@
 
 namespace hybrid::cuda {
 
-/// 16 bytes.
-template <typename T> struct alignas(16) SharedVector {
-  T values[16 / sizeof(T)];
-};
-
 /// Reads `count` contiguous values, as vectors where count allows: `from` is then aligned.
 template <int count, typename T> HYBRID_DEVICE void readVectors(const T *from, T (&to)[count]) {
   constexpr int size = 16 / static_cast<int>(sizeof(T));
   if constexpr (count % size == 0) {
     HYBRID_UNROLL
-    for (int i = 0; i < count / size; ++i) {
-      const SharedVector<T> vector = reinterpret_cast<const SharedVector<T> *>(from)[i];
+    for (int i = 0; i < count; i += size) {
+      const Pack<T, size> vector = loadPack<size>(from + i);
       HYBRID_UNROLL
       for (int j = 0; j < size; ++j)
-        to[i * size + j] = vector.values[j];
+        to[i + j] = vector[j];
     }
   } else {
     HYBRID_UNROLL
