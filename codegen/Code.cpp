@@ -6,6 +6,8 @@ std::string hybrid::launchKey(mlir::Operation *op) {
   auto launch = cast<LaunchOp>(op);
   std::string key = launch.getKernel().str() + "," + std::to_string(launch.getThreads()) + "," +
                     launch.getStore().str();
+  if (!launch.getRowFunction().empty())
+    key += ("," + launch.getRowFunction()).str();
   for (int64_t word : launch.getConstants())
     key += "," + std::to_string(word);
   for (auto function : launch.getFunctions().getAsRange<mlir::StringAttr>())

@@ -19,6 +19,11 @@ static StringRef fileOf(ModuleOp module, StringRef kernel) {
   return file ? file.getValue() : "";
 }
 
+/// A kernel without its template arguments.
+static StringRef nameOf(StringRef kernel) {
+  return kernel.take_until([](char c) { return c == '<'; });
+}
+
 FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
   llvm::StringMap<std::string> &symbols = code.symbols;
   bool complete = true;
@@ -30,10 +35,12 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
     auto [entry, inserted] = symbols.try_emplace(launchKey(launch));
     if (!inserted)
       return;
-    StringRef name = launch.getKernel().take_until([](char c) { return c == '<'; });
+    StringRef name = nameOf(launch.getKernel());
     entry->second = llvm::formatv("k{0}_{1}", launches.size(), name);
     launches.push_back(launch);
     generated.insert({launch.getStore(), launch});
+    if (!launch.getRowFunction().empty())
+      files.insert(fileOf(module, nameOf(launch.getRowFunction())));
     for (auto function : launch.getFunctions().getAsRange<StringAttr>())
       generated.insert({function.getValue(), launch});
     if (launch.getGenerated())
@@ -107,20 +114,27 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
     for (size_t i = 0; i < launch.getBuffers().size(); ++i)
       stream << (i ? ", " : "") << "void *__restrict__ b" << i;
     stream << "),\n              " << launch.getKernel() << "(item";
-    size_t count = launch.getBuffers().size(), plain = count - launch.getStoreBuffers();
-    for (size_t i = 0; i < plain; ++i) {
-      stream << ", ";
-      operand(launch, i);
+    const size_t count = launch.getBuffers().size(), stored = count - launch.getStoreBuffers(),
+                 plain = stored - launch.getRowFunctionBuffers();
+    auto operands = [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        stream << (i > begin ? ", " : "");
+        operand(launch, i);
+      }
+    };
+    stream << (plain > 0 ? ", " : "");
+    operands(0, plain);
+    StringRef rows = launch.getRowFunction();
+    if (!rows.empty()) {
+      stream << ", " << nameOf(rows) << "Rows" << rows.drop_front(nameOf(rows).size()) << '(';
+      operands(plain, stored);
     }
     if (!launch.getStore().empty()) {
       stream << ", " << launch.getStore() << '{';
-      for (size_t i = plain; i < count; ++i) {
-        stream << (i > plain ? ", " : "");
-        operand(launch, i);
-      }
+      operands(stored, count);
       stream << '}';
     }
-    stream << ");)\n";
+    stream << (rows.empty() ? "" : ")") << ");)\n";
   }
   if (code.examples)
     stream << "\n// batches of " << code.examples->program << "\nHYBRID_KERNEL("

@@ -30,6 +30,8 @@ int64_t residentBlocks(LaunchOp launch) {
   std::string fields = fieldsThatAre(arguments);
   if (!launch.getRounded().empty()) // activations in bf16 are other code
     fields += fields.empty() ? "rounded" : " rounded";
+  if (!launch.getRowFunction().empty())
+    fields += fields.empty() ? "rows" : " rows";
   for (const Row &row : rows)
     if (row.kernel == kernel && row.element == element && row.fields == fields &&
         row.threads == static_cast<int64_t>(launch.getThreads()) &&

@@ -74,8 +74,10 @@ std::vector<ScheduleStage> cuda::scheduleStages(const LowerToScheduleCudaOptions
       {"sum-products", onPrograms([] { return createSumProducts(); })},
       {"join-gradients", onPrograms([] { return createJoinGradients(); })},
       {"fuse-reductions", onPrograms([] { return createFuseReductions(); })}};
-  if (options.rounds)
+  if (options.rounds) {
+    stages.push_back({"fuse-rows", onPrograms([] { return createFuseRows(); })});
     stages.push_back({"round-buffers", onPrograms([] { return createRoundBuffers(); })});
+  }
   if (ranks.areSeveral())
     stages.push_back(
         {"weigh-ranks", onPrograms([=] { return createWeighRanks({ranks.weighted}); })});

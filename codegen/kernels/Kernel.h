@@ -79,6 +79,8 @@ template <typename KernelParams, StringArgument kernelName, int64_t... written> 
   }
   static constexpr bool isActivation(int64_t, [[maybe_unused]] bool onCpu) { return false; }
   static constexpr bool isRoundable(int64_t) { return false; }
+  static constexpr bool storesRows(const Params &) { return false; }
+  static constexpr int64_t rowOperand = -1;
   /// Whether an item takes hardly longer than to read its buffers, so that where there are few of
   /// them a launch takes longer than they do. On CUDA a block may then run them beside others.
   static constexpr bool isBrief = false;
@@ -92,6 +94,15 @@ template <typename KernelParams, StringArgument kernelName, int64_t... written> 
 /// input: they lie in memory as bf16 where another step makes them so.
 #define HYBRID_ROUNDABLE(...)                                                                      \
   static constexpr bool isRoundable(int64_t buffer) { return hybrid::isAmong<__VA_ARGS__>(buffer); }
+/// Whether on CUDA neighbouring lanes have a whole row when they store it, the same for all warps
+/// (cuda/StagedSums.cuh), so that a function of rows can be computed there.
+#define HYBRID_STORES_ROWS(...)                                                                    \
+  static constexpr bool storesRows(const Params &p) { return __VA_ARGS__; }
+/// The buffer whose rows, one by one, those of the result are a function of. On CUDA a kernel that
+/// stores rows can compute it: xxxRows<T, P>(other buffers..., store) is such a store for it,
+/// beside a kernel xxx. What such a kernel writes an item goes to the items of the other's in equal
+/// parts.
+#define HYBRID_ROW_FUNCTION_OF(buffer) static constexpr int64_t rowOperand = buffer;
 /// A Grid, or its members, of parameters p and the element type T.
 #define HYBRID_ON_CPU(...)                                                                         \
   template <typename T> static constexpr Grid onCpu([[maybe_unused]] const Params &p) {            \

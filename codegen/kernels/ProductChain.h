@@ -179,6 +179,7 @@ struct ProductChainTiles {
 struct ProductChain : KernelOf<ProductChainParams, "product_chain", 7, 8, 9> {
   HYBRID_ACTIVATIONS(10)
   HYBRID_ON_CUDA(ceilDiv(p.rows, p.rowTile), cuda::threads(p), cuda::productChainShared(p))
+  HYBRID_STORES_ROWS(p.rows % p.rowTile == 0)
 };
 
 } // namespace hybrid

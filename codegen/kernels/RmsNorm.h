@@ -29,6 +29,7 @@ struct RmsNormBackward : KernelOf<RmsNormParams, "rmsnorm_backward", 3> {
   HYBRID_ON_CPU(ceilDiv(p.rows, p.rowsPerItem))
   HYBRID_ON_CUDA(cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns))
   HYBRID_ROUNDABLE(0, 2, 4)
+  HYBRID_ROW_FUNCTION_OF(2)
 };
 
 } // namespace hybrid

@@ -1,7 +1,7 @@
-//===- RoundedLinear.h - contract of products with a region behind them ------===//
+//===- RoundedLinear.h - contract of products with more behind them ----------===//
 //
 // On CUDA, of bf16. A library multiplies as well, but what is computed with the result, element for
-// element, then reads it from memory again; a kernel of ours has a store for that.
+// element or row for row, then reads it from memory again; a kernel of ours has a store for that.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -36,13 +36,21 @@ constexpr int threads(const RoundedLinearParams &p) { return threads(rowsProduct
 
 } // namespace cuda
 
-/// Whether a product should have its region behind it: where the contraction is so short that
-/// memory, which a region behind it saves, takes the time and not the matrix units, which a library
-/// knows better; and where rows are whole packs.
+/// Whether a product should have its region behind it, or a function of its rows (ofRows): where
+/// the contraction is so short that memory, which that saves, takes the time and not the matrix
+/// units, which a library knows better; and where rows are whole packs. A tile has rows of a
+/// function in whole, which pays on GPUs that have so much shared memory for a block: by the model
+/// an A100, of 163 KiB and fewer multiprocessors than there are tiles, takes as long without.
 struct PaysRoundedLinear {
-  template <typename T> static constexpr bool onCpu(const RoundedLinearParams &) { return false; }
-  template <typename T> static constexpr bool onCuda(const RoundedLinearParams &p) {
-    constexpr int64_t longest = 256;
+  template <typename T> static constexpr bool onCpu(const RoundedLinearParams &, bool, int64_t) {
+    return false;
+  }
+  template <typename T>
+  static constexpr bool onCuda(const RoundedLinearParams &p, bool ofRows, int64_t sharedBytes) {
+    const int64_t longest = ofRows ? 640 : 256;
+    if (ofRows && (sharedBytes < 200 << 10 || p.rows % 32 != 0 ||
+                   (p.outputs != 32 && p.outputs != 64 && p.outputs != 128)))
+      return false;
     const int64_t sizes[] = {p.inputs, p.outputs, p.xStride, p.weightStride};
     for (int64_t size : sizes)
       if (size % cuda::roundedLinearAlignment != 0)
@@ -53,12 +61,15 @@ struct PaysRoundedLinear {
 
 /// Tiles that give each of about 130 multiprocessors two blocks, where there are rows for that. Of
 /// 128 x 128 there is one block at a time on a multiprocessor: an H200 takes 3 % less for a step of
-/// attention with SwiGLU with two of half the columns.
+/// attention with SwiGLU with two of half the columns. Those of a function of rows have all
+/// columns, and read the whole weight each.
 struct RoundedLinearTiles {
-  template <typename T> static constexpr RoundedLinearParams onCuda(RoundedLinearParams p) {
+  template <typename T>
+  static constexpr RoundedLinearParams onCuda(RoundedLinearParams p, bool ofRows) {
     auto items = [&p] { return ceilDiv(p.rows, p.rowTile) * ceilDiv(p.outputs, p.columnTile); };
-    p.rowTile = 128, p.columnTile = p.outputs <= 32 ? 32 : 64;
-    while (p.rowTile > 32 && items() < 264)
+    p.rowTile = 128;
+    p.columnTile = ofRows ? p.outputs : p.outputs <= 32 ? 32 : 64;
+    while (p.rowTile > 32 && (items() < (ofRows ? 128 : 264) || (ofRows && p.rows % p.rowTile)))
       p.rowTile /= 2;
     return p;
   }
@@ -70,6 +81,7 @@ struct RoundedLinear : KernelOf<RoundedLinearParams, "rounded_linear"> {
   HYBRID_ACTIVATIONS(2)
   HYBRID_ON_CUDA(ceilDiv(p.rows, p.rowTile) * ceilDiv(p.outputs, p.columnTile), cuda::threads(p),
                  cuda::rowsProductShared<T>(cuda::rowsProductOf(p)))
+  HYBRID_STORES_ROWS(p.rows % p.rowTile == 0 && p.outputs == p.columnTile)
 };
 
 } // namespace hybrid

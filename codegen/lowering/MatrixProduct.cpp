@@ -4,6 +4,7 @@
 #include "codegen/kernels/RoundedLinear.h"
 #include "codegen/kernels/SmallProduct.h"
 #include "dialect/Shapes.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -62,21 +63,44 @@ static bool meetsRegion(Value result) {
          });
 }
 
-/// A product by our own kernel, where that lets a region be computed in its store.
-static bool multiplyInFrontOfRegion(ProgramBuilder &program, const View &a, const View &b,
-                                    bool transposeB, Value result) {
+/// Whether `result` is what a norm's gradient takes, whose other operands are there by then: its
+/// rows can be computed where a kernel of ours stores them (FuseRows).
+static bool meetsNormGradient(Value result) {
+  if (!result.hasOneUse())
+    return false;
+  Operation *product = result.getDefiningOp(), *user = *result.user_begin();
+  const bool isCotangent = llvm::TypeSwitch<Operation *, bool>(user)
+                               .Case<RmsNormGradOp, LayerNormGradOp>(
+                                   [&](auto op) { return op.getCotangent() == result; })
+                               .Default(false);
+  return isCotangent && llvm::all_of(user->getOperands(), [&](Value operand) {
+           Operation *made = operand.getDefiningOp();
+           return operand == result || !made || made->isBeforeInBlock(product);
+         });
+}
+
+/// A product by our own kernel, where that lets be computed in its store what comes next: a region,
+/// or of few columns the gradient of a norm.
+static bool multiplyInFrontOf(ProgramBuilder &program, const View &a, const View &b,
+                              bool transposeB, Value result) {
   Type element = cast<RankedTensorType>(result.getType()).getElementType();
   if (!program.device().rounds || program.inTiles() || !a.element.isBF16() || !b.element.isBF16() ||
-      !element.isF32() || b.shape.size() != 2 || !meetsRegion(result))
+      !element.isF32() || b.shape.size() != 2)
+    return false;
+  const bool isOfRows = meetsNormGradient(result);
+  if (!isOfRows && !meetsRegion(result))
     return false;
   RoundedLinearParams params{};
   params.inputs = a.columns(), params.rows = a.elements() / params.inputs;
   params.outputs = shapeOf(result).back(), params.transposed = !transposeB;
   params.xStride = *a.rowStride(), params.weightStride = *b.rowStride();
-  if (!program.ask<PaysRoundedLinear>(element, params) ||
+  if (!program.ask<PaysRoundedLinear>(element, params, isOfRows, program.device().sharedBytes) ||
       a.offset % cuda::roundedLinearAlignment != 0 || b.offset % cuda::roundedLinearAlignment != 0)
     return false;
-  params = program.ask<RoundedLinearTiles>(element, params);
+  params = program.ask<RoundedLinearTiles>(element, params, isOfRows);
+  const int64_t sums = ceilDiv(params.rows, program.rowsPerItem(params.rows));
+  if (isOfRows && sums % ceilDiv(params.rows, params.rowTile) != 0)
+    return false;
   Store y = program.storeOf(result);
   params.yStride = y.stride;
   program.launch<RoundedLinear>(element, params, {a, b}, y);
@@ -108,7 +132,7 @@ static bool multiplySmall(ProgramBuilder &program, const View &a, bool transpose
 void multiply(ProgramBuilder &program, Value a, bool transposeA, Value b, bool transposeB,
               Value bias, Value result) {
   View left = matrixOperand(program, a, transposeA), right = matrixOperand(program, b, transposeB);
-  if (!transposeA && !bias && multiplyInFrontOfRegion(program, left, right, transposeB, result))
+  if (!transposeA && !bias && multiplyInFrontOf(program, left, right, transposeB, result))
     return;
   if (multiplySmall(program, left, transposeA, right, transposeB, bias, result))
     return;

@@ -218,6 +218,9 @@ LaunchOp ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
     launch.setActivations(activations);
   if (device().rounds && !roundable.empty())
     launch.setRoundable(roundable);
+  launch.setStoresRows(device().rounds && traits.storesRows);
+  if (device().rounds && traits.rowOperand >= 0)
+    launch.setRowOperand(traits.rowOperand);
   if (!store.functor.empty()) {
     launch.setStore(store.functor);
     launch.setStoreBuffers(store.buffers.size());

@@ -45,6 +45,8 @@ struct LaunchOperand {
 struct KernelTraits {
   bool isBrief;
   std::function<bool(int64_t)> writes, isActivation, isRoundable;
+  bool storesRows;
+  int64_t rowOperand;
 };
 
 /// What people call an op: "linear", "fused(silu, mul)", "row_tiles(rmsnorm, linear)".
@@ -129,7 +131,8 @@ public:
     return launchKernel(
         Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params), buffers,
         {Kernel::isBrief, [=](int64_t buffer) { return Kernel::writes(buffer, onCpu); },
-         [=](int64_t buffer) { return Kernel::isActivation(buffer, onCpu); }, Kernel::isRoundable},
+         [=](int64_t buffer) { return Kernel::isActivation(buffer, onCpu); }, Kernel::isRoundable,
+         !onCpu && Kernel::storesRows(params), onCpu ? -1 : Kernel::rowOperand},
         store, functions);
   }
   template <typename Kernel>

@@ -125,6 +125,13 @@ bool readsCotangent(Operation *step) {
   });
 }
 
+bool runsBeforeCotangents(Operation *step) {
+  for (; step; step = step->getPrevNode())
+    if (isa<ScheduleStep, TileLoopOp>(step) && readsCotangent(step))
+      return false;
+  return true;
+}
+
 void eraseUnused(ProgramOp program) {
   program.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     auto buffer = dyn_cast<BufferOp>(op);

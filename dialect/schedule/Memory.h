@@ -59,6 +59,9 @@ bool touchedBetween(mlir::Operation *from, mlir::Operation *to, const View &view
 /// Whether a step reads an input of the backward part: in front of the first one that does, the
 /// program may pause, with its other outputs complete.
 bool readsCotangent(mlir::Operation *step);
+/// Whether a step runs before any that reads a cotangent: a gradient's outputs may need it where
+/// the program pauses.
+bool runsBeforeCotangents(mlir::Operation *step);
 
 /// Erases views and buffers of `program` that nothing uses any more.
 void eraseUnused(ProgramOp program);

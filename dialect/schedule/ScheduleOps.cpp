@@ -273,6 +273,16 @@ LogicalResult LaunchOp::verify() {
     for (int64_t index : indices)
       if (index < 0 || index >= static_cast<int64_t>(*buffers)) // C7
         return emitOpError() << "has activations in buffer " << index << " of " << *buffers;
+  const auto rowOperand = static_cast<int64_t>(getRowOperand());
+  if (rowOperand < -1 || rowOperand >= static_cast<int64_t>(*buffers)) // C8
+    return emitOpError() << "is a function of rows of buffer " << rowOperand << " of " << *buffers;
+  const auto rowBuffers = static_cast<int64_t>(getRowFunctionBuffers());
+  if (rowBuffers < 0 ||
+      rowBuffers + static_cast<int64_t>(getStoreBuffers()) > static_cast<int64_t>(*buffers)) // C8
+    return emitOpError() << "has a row_function of " << rowBuffers << " of the buffers in front of "
+                         << getStoreBuffers() << " of its store, of " << *buffers << " in all";
+  if (rowBuffers > 0 && getRowFunction().empty()) // C8
+    return emitOpError() << "has " << rowBuffers << " buffers of no row_function";
   if (getStoring().empty())
     return success();
   Block &body = getStoring().front();

@@ -283,6 +283,10 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
     `functions` names what the kernel calls of this module (`schedule.function`): on CUDA they are arguments of the template behind its
     constants, on the CPU their addresses take the place of the last words of its constants, the first function's that of the last word.
 
+    A kernel that `stores_rows` has a whole row of its result in neighbouring lanes when it stores that, where a function of rows can be computed. `row_operand` numbers the
+    operand whose rows, one by one, those of a kernel's result are such a function of (-1: none): another kernel's store can compute that (`schedule-fuse-rows`). There
+    `row_function` is the kernel in whose place it does so, and the `row_function_buffers` buffers in front of the store's are what that takes beside the rows.
+
     An empty buffer (0 bytes) is an absent optional one. In a `tile_loop`, `items_per_tile` work items belong to a tile, and `row_bytes` has an entry
     a buffer: the distance of rows in a tile buffer, 0 for the others.
 
@@ -301,6 +305,7 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
     - C5: a region `storing` has the element and some of the store's operands as arguments, and yields the others
     - C6: item_spans are threes of numbers; the first span begins with item 0 and the others behind it, in order, below the grid; places are not negative and bytes positive
     - C7: activations, roundable and rounded are among the operands or buffers
+    - C8: row_operand is one of the operands or buffers, or -1; those of a row_function and of the store are among them, and there are none without a row_function
 
     ```mlir
     schedule.program @forward arena 256 inputs [] outputs [] {
@@ -315,7 +320,9 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
                        DefaultValuedAttr<I64Attr, "0">:$threads, DefaultValuedAttr<StrAttr, "\"\"">:$store,
                        DefaultValuedAttr<I64Attr, "0">:$store_buffers, DefaultValuedAttr<StrArrayAttr, "{}">:$functions,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$item_spans, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$activations,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$roundable, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$rounded);
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$roundable, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$rounded,
+                       UnitAttr:$stores_rows, DefaultValuedAttr<I64Attr, "-1">:$row_operand, DefaultValuedAttr<StrAttr, "\"\"">:$row_function,
+                       DefaultValuedAttr<I64Attr, "0">:$row_function_buffers);
   let regions = (region AnyRegion:$storing);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$kernel, "int64_t":$grid, "::mlir::ValueRange":$views, "::llvm::StringRef":$source,
                                  "::llvm::ArrayRef<int64_t>":$constants, "::hybrid::LaunchConfiguration":$configuration, "::llvm::ArrayRef<int64_t>":$writes)>];

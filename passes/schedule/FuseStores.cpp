@@ -100,15 +100,6 @@ void moveBody(Region &from, Region &to, const Follower &follower,
   body.getOperations().splice(yield->getIterator(), region.getOperations());
 }
 
-/// Whether the launch runs before any step that reads a cotangent: a gradient's outputs may need it
-/// where the program pauses.
-bool runsBeforeCotangents(LaunchOp launch) {
-  for (Operation *step = launch; step; step = step->getPrevNode())
-    if (isa<ScheduleStep, TileLoopOp>(step) && readsCotangent(step))
-      return false;
-  return true;
-}
-
 /// The first region that reads the result, in the store: the next time, the next one.
 bool fuse(LaunchOp launch) {
   const Stored stored = storedBy(launch);

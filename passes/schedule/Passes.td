@@ -79,6 +79,23 @@ def FuseReductions : Pass<"schedule-fuse-reductions", "::hybrid::ProgramOp"> {
   let statistics = [Statistic<"numFused", "fused", "regions computed where a reduction reads">];
 }
 
+def FuseRows : Pass<"schedule-fuse-rows", "::hybrid::ProgramOp"> {
+  let summary = "compute a function of rows where a kernel stores them";
+  let description = [{
+    The gradient of a norm behind a product: one pass over memory less, and one launch. A kernel that stores whole rows (`stores_rows`) stores what a kernel that is a function of them
+    (`row_operand`) would, and nobody else reads the rows. All else that this reads is there by then.
+
+    ```mlir
+    schedule.launch "productChain<...>" for "product_chain(...)" grid 128 (%x, ..., %dy : ...) {store_buffers = 1, stores_rows, ...}    // before
+    schedule.launch "rmsnormBackward<...>" for "rmsnorm_grad" grid 512 (%h, %w, %dy, %sums, %dh : ...) {row_operand = 2, store_buffers = 1, ...}
+
+    schedule.launch "productChain<...>" for "product_chain(...) + rmsnorm_grad" grid 128 (%x, ..., %h, %w, %sums, %dh : ...)            // after
+      {row_function = "rmsnormBackward<...>", row_function_buffers = 3, store_buffers = 1, ...}
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "fused", "functions of rows computed in a store">];
+}
+
 def RoundBuffers : Pass<"schedule-round-buffers", "::hybrid::ProgramOp"> {
   let summary = "keep activations in bf16 between kernels";
   let description = [{

@@ -25,10 +25,12 @@ SMALL = "--batch 2 --length 64"
 OF_EACH_KIND = ["attention-moe", "gated-deltanet-swiglu", "gated-linear-attention-swiglu", "hyena-experts-swiglu", "hyena-swiglu", "mamba",
                 "multihead-hyena-swiglu", "rwkv", "rwkv6", "sliding-attention-swiglu"]
 IN_F32 = ["attention-moe", "hyena-swiglu", "mamba", "rwkv6", "gated-linear-attention-swiglu", "multihead-hyena-swiglu"]
-# Convolutions in two passes of memory, and as products whose panels are no power of two; heads whose keys fill tiles, but no half of a warp.
+# Convolutions in two passes of memory, and as products whose panels are no power of two; heads whose keys fill tiles, but no half of a warp;
+# gradients of layer norms where products store their rows.
 FURTHER = [("test/models/Inputs/rounded-mixers.hyb", "--model convolution_alone --batch 1 --length 4100 --precision bf16 --program vjp"),
            ("benchmarks/ops/gated_convolution.hyb", "--batch 8 --length 96 --set taps=96 --set channels=16 --precision bf16 --program vjp"),
-           ("models/mad/gated-deltanet-swiglu.hyb", "--batch 2 --length 33 --set vocab=16 --set width=48 --set heads=2 --precision bf16 --program train")]
+           ("models/mad/gated-deltanet-swiglu.hyb", "--batch 2 --length 33 --set vocab=16 --set width=48 --set heads=2 --precision bf16 --program train"),
+           ("models/hyena/recall.hyb", "--batch 2 --length 64 --precision bf16 --program train")]
 DRAWN = {"benchmarks/ops": (4, 120), "models/mad": (2, 60)}  # how many, and with --long
 LONG = [
     ("models/mad/mamba.hyb", "--batch 1 --length 4096"),

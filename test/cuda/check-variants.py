@@ -44,12 +44,14 @@ TARGET = "cuda:" + ",".join(ARCHITECTURES)
 # What KIND stands for in a gradient case; kinds are all alike to kernels of the library.
 KINDS = {"binary": "add", "unary": "exp", "reduce": "sum"}
 # What neither of the others has: chains of products, which need more shared memory than all GPUs have; work divided over
-# time or keys, tensors prepared for cuDNN, heads that several blocks share, spectra by cuFFT, tokens one by one.
+# time or keys, tensors prepared for cuDNN, heads that several blocks share, spectra by cuFFT, tokens one by one, layer norms
+# behind products.
 CHAINED = "--batch=128 --length=128 --precision=bf16 --target=cuda:sm_90a"
 LONG = [
     ("models/mad/attention-swiglu.hyb", CHAINED),
     ("models/mad/attention-mlp.hyb", CHAINED),
     ("models/mad/rwkv.hyb", CHAINED),
+    ("models/hyena/recall.hyb", CHAINED),
     ("models/mad/mamba.hyb", "--batch=1 --length=4096"),
     ("models/mad/rwkv.hyb", "--batch=1 --length=4096"),
     ("models/mad/attention-swiglu.hyb", "--batch=2 --length=256 --decode"),
@@ -74,6 +76,7 @@ SPILLS = re.compile(r"Function properties for variant(\d+)_\w+\n.*?(\d+) bytes s
 # In PTX: where a kernel begins, and its loads and stores by generic addresses.
 BODY = re.compile(r"\.entry variant(\d+)_")
 GENERIC = re.compile(r"(?m)^\s*(?:@\S+\s+)?(?:ld|ldu|st|atom|red)\.(?!\S*\b(?:global|shared|local|param|const)\b)")
+ROWS = re.compile(r"\b(\w+)Rows<(.*?\})>\(")
 USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes cumulative stack size)?")
 
 
@@ -140,12 +143,16 @@ class Launch:
         self.called = {name: generated[name] for name in re.findall(r"\b\w+_\d+\b", call + operands) if name in generated}
         self.store = any(name.startswith("store_") for name in self.called)
         self.fields = dict(FIELD.findall(arguments))
+        self.rows = ROWS.search(operands)  # a function of rows that its store computes
         # Types and the parameters' kind, without the values: "float, RmsNormParams".
         self.types = re.sub(r"\{.*\}|(?<=function)_\d+", "", arguments.rstrip(">"))
 
     def key(self, flags):
         chosen = frozenset((name, value) for name, value in self.fields.items() if (self.name, name) in flags)
         stores = "fused" if self.store else "plain"
+        if self.rows:
+            norm, arguments = self.rows.groups()
+            stores += " ".join([f" rows of {norm}", *(f"{name}={value}" for name, value in sorted(FIELD.findall(arguments)) if (norm, name) in flags)])
         if rounded := re.findall(r"RoundedBuffer\{[^b]*b(\d+)", self.operands):  # activations in bf16
             stores += " rounded " + ",".join(rounded)
         return self.name, self.types, stores, chosen

@@ -47,7 +47,7 @@ class Use:
         threads, _, self.parameters = launch.shape.split(", ", 2)
         self.launch = launch
         has = " ".join([name for name, value in launch.fields.items() if name.startswith("has") and value == "1"]
-                       + ["rounded"] * ("RoundedBuffer" in launch.operands))
+                       + ["rounded"] * ("RoundedBuffer" in launch.operands) + ["rows"] * bool(launch.rows))
         self.row = launch.name, launch.types.split(",")[0], has, int(threads), shared
 
     def text(self, number, blocks):
@@ -73,15 +73,17 @@ def collect(hybridc, root, library):
     return found
 
 
-def compile_uses(compiler, root, header, uses, blocks):
+def compile_uses(compiler, root, library, uses, blocks):
     """What each of the uses takes, the most over all architectures: registers, stack and spilled bytes."""
-    text = f'#include "codegen/kernels/cuda/{header}.cuh"\nusing namespace hybrid;\nusing namespace hybrid::cuda;\n'
+    headers = {library[name] for use in uses for name in (use.launch.name, use.launch.rows and use.launch.rows[1]) if name}
+    text = "".join(f'#include "codegen/kernels/cuda/{header}.cuh"\n' for header in sorted(headers))
+    text += "using namespace hybrid;\nusing namespace hybrid::cuda;\n"
     text += "".join(use.text(number, blocks) for number, use in enumerate(uses))
     most = [[0, 0, 0] for _ in uses]
     for architecture in budgets.ARCHITECTURES:
         log, _, compiled = variants.compile_text(compiler, variants.headers_of(root), text, architecture)
         if not compiled:
-            sys.exit(f"{header}: {log}")
+            sys.exit(f"{', '.join(headers)}: {log}")
         for number, (takes, spilled) in variants.resources_of(log).items():
             most[number] = [max(pair) for pair in zip(most[number], (takes["registers"], takes["stack_bytes"], spilled))]
     return most
@@ -106,13 +108,13 @@ def choose(compiler, root, library, found):
         most = min(SHARED_BYTES // (shared + RESERVED_BYTES), WARPS // warps, -(-enough // warps))
         if most == 1:
             continue
-        registers, stack, spilled = worst(compile_uses(compiler, root, library[name], uses, 1))
+        registers, stack, spilled = worst(compile_uses(compiler, root, library, uses, 1))
         have = resident(threads, registers)
         if any(use.launch.store for use in uses) and have <= most and resident(threads, registers + REGION_REGISTERS) < have:
             chosen[row] = have
             print(f"{row}: {registers} registers, {have} blocks, and less with a longer region", flush=True)
         for blocks in range(have + 1, most + 1):
-            takes = worst(compile_uses(compiler, root, library[name], uses, blocks))
+            takes = worst(compile_uses(compiler, root, library, uses, blocks))
             if takes[1] > stack or takes[2] > spilled:
                 print(f"{row}: {registers} registers, {have} blocks; {blocks} spill {takes[2]} bytes", flush=True)
                 break

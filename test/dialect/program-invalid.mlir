@@ -469,6 +469,33 @@ func.func @activations() {
 
 // -----
 
+// launch C8: what rows are a function of is among the buffers.
+func.func @row_operand() {
+  // expected-error@+1 {{is a function of rows of buffer 1 of 1}}
+  schedule.launch "rmsnorm" for "rmsnorm" grid 2 buffers [#schedule.buffer<arena, 0, 128>] {row_operand = 1 : i64}
+  return
+}
+
+// -----
+
+// launch C8: and so is what a function of rows takes besides.
+func.func @row_function_buffers() {
+  // expected-error@+1 {{has a row_function of 1 of the buffers in front of 1 of its store, of 1 in all}}
+  schedule.launch "rmsnorm" for "rmsnorm" grid 2 buffers [#schedule.buffer<arena, 0, 128>] {row_function = "norm", row_function_buffers = 1 : i64, store_buffers = 1 : i64}
+  return
+}
+
+// -----
+
+// launch C8: of a function that there is.
+func.func @no_row_function() {
+  // expected-error@+1 {{has 1 buffers of no row_function}}
+  schedule.launch "rmsnorm" for "rmsnorm" grid 2 buffers [#schedule.buffer<arena, 0, 128>] {row_function_buffers = 1 : i64}
+  return
+}
+
+// -----
+
 // exchange C1: with somebody.
 func.func @alone() {
   // expected-error@+1 {{is of 1 ranks, expected at least 2}}

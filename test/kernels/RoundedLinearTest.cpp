@@ -25,7 +25,7 @@ constexpr RoundedLinearParams paramsOf(const Case &c) {
   // Parts of wider tensors.
   p.xStride = c.inputs + 16, p.weightStride = (c.transposed ? c.outputs : c.inputs) + 8;
   p.yStride = c.outputs + 3;
-  p = RoundedLinearTiles::onCuda<float>(p);
+  p = RoundedLinearTiles::onCuda<float>(p, false);
   if (c.rowTile)
     p.rowTile = c.rowTile, p.columnTile = c.columnTile;
   return p;

@@ -28,6 +28,7 @@ const std::vector<std::string> &emitStages() {
                                                "sum-products",
                                                "join-gradients",
                                                "fuse-reductions",
+                                               "fuse-rows",
                                                "round-buffers",
                                                "weigh-ranks",
                                                "emit-kernels",

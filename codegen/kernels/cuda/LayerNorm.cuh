@@ -5,22 +5,47 @@
 
 namespace hybrid::cuda {
 
-/// Mean and inverse deviation of a row whose threads sum by `sum`.
+/// Mean and inverse deviation of a row whose threads sum by `sum`, of the elements of `each`.
 template <typename T, LayerNormParams P> struct LayerMoments {
   T mean, inverse;
-  template <typename Part, typename Sum>
-  HYBRID_DEVICE LayerMoments(const Part &row, int thread, Sum sum) {
+  template <int count, typename Sum, typename Each>
+  HYBRID_DEVICE LayerMoments(const T (&x)[count], Sum sum, Each each) {
     T total = 0;
     HYBRID_UNROLL
-    for (int i = 0; i < Part::count; ++i)
-      total += row.values[i];
+    for (int i = 0; i < count; ++i)
+      total += x[i];
     mean = sum(total) / T(P.columns);
     T squares = 0;
-    Part::each(thread, [&](int64_t, int i) {
-      T centred = row.values[i] - mean;
+    each([&](int i) {
+      T centred = x[i] - mean;
       squares += centred * centred;
     });
     inverse = T(1) / squareRoot(sum(squares) / T(P.columns) + T(P.eps));
+  }
+};
+
+/// The gradient of a row. sum(): over those who share it; each(): for the elements that are there.
+template <typename T, LayerNormParams P> struct LayerNormGradient {
+  static constexpr LayerNormParams params = P;
+  static constexpr int sums = 2; ///< of dy times the normalized x, and of dy
+
+  template <int count, typename Sum, typename Each>
+  HYBRID_DEVICE static void ofRow(const T (&x)[count], const T (&dy)[count], const T (&w)[count],
+                                  Sum sum, Each each, T (&dx)[count], T (&normalized)[count]) {
+    auto scaled = [&](int i) { return P.hasWeight ? dy[i] * w[i] : dy[i]; };
+    LayerMoments<T, P> moments(x, sum, each);
+    T gradients = 0, products = 0;
+    HYBRID_UNROLL
+    for (int i = 0; i < count; ++i) { // the gradient is 0 behind the last column
+      normalized[i] = (x[i] - moments.mean) * moments.inverse;
+      gradients += scaled(i);
+      products += scaled(i) * normalized[i];
+    }
+    const T meanGradient = sum(gradients) / T(P.columns),
+            meanProduct = sum(products) / T(P.columns);
+    HYBRID_UNROLL
+    for (int i = 0; i < count; ++i)
+      dx[i] = (scaled(i) - meanGradient - normalized[i] * meanProduct) * moments.inverse;
   }
 };
 
@@ -39,8 +64,9 @@ HYBRID_DEVICE void layernormForward(int64_t item, X xBuffer, const T *weight, co
   part.load(thread, x, row < P.rows);
   w.load(thread, weight, P.hasWeight != 0);
   b.load(thread, bias, P.hasBias != 0);
-  LayerMoments<T, P> moments(part, thread,
-                             [](T value) { return Rows::sum(value, sharedMemory<T>()); });
+  LayerMoments<T, P> moments(
+      part.values, [](T value) { return Rows::sum(value, sharedMemory<T>()); },
+      [&](auto use) { Part::each(thread, [&](int64_t, int i) { use(i); }); });
   if (row >= P.rows)
     return;
   operands.store(thread, y, row, [&](int i) {
@@ -67,36 +93,24 @@ HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, G
   w.load(thread, weight, P.hasWeight != 0);
   weightSums.clear();
   biasSums.clear();
-  auto sum = [](T value) { return Team::sum(value); };
   using Row = typename Team::template Row<T, ElementOf<T, X>, ElementOf<T, Gradient>, decltype(dx)>;
   auto load = [&](int64_t row, bool exists) {
     return Row::load(x + row * P.xStride, dy + row * P.yStride, dx, row, exists);
   };
   Team::forEachRow(item * P.rowsPerItem, end, load, [&](int64_t row, bool exists, Row &loaded) {
-    Part value, gradient;
+    Part value, gradient, result, normalized;
     value.take(loaded.x);
     gradient.take(loaded.dy);
-    auto scaled = [&](int i) {
-      return P.hasWeight ? gradient.values[i] * w.values[i] : gradient.values[i];
-    };
-    LayerMoments<T, P> moments(value, thread, sum);
-    T gradients = 0, products = 0;
-    HYBRID_UNROLL
-    for (int i = 0; i < Part::count; ++i) { // the gradient is 0 behind the last column
-      gradients += scaled(i);
-      products += scaled(i) * ((value.values[i] - moments.mean) * moments.inverse);
-    }
-    T meanGradient = sum(gradients) / T(P.columns), meanProduct = sum(products) / T(P.columns);
+    LayerNormGradient<T, P>::ofRow(
+        value.values, gradient.values, w.values, [](T value) { return Team::sum(value); },
+        [&](auto use) { Part::each(thread, [&](int64_t, int i) { use(i); }); }, result.values,
+        normalized.values);
     if (!exists)
       return;
-    loaded.operands.store(thread, dx, row, [&](int i) {
-      const T normalized = (value.values[i] - moments.mean) * moments.inverse;
-      return (scaled(i) - meanGradient - normalized * meanProduct) * moments.inverse;
-    });
+    loaded.operands.store(thread, dx, row, [&](int i) { return result.values[i]; });
     HYBRID_UNROLL
     for (int i = 0; i < Part::count; ++i) {
-      weightSums.values[i] +=
-          gradient.values[i] * ((value.values[i] - moments.mean) * moments.inverse);
+      weightSums.values[i] += gradient.values[i] * normalized.values[i];
       biasSums.values[i] += gradient.values[i];
     }
   });
@@ -104,6 +118,13 @@ HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, G
     Team::addUp(weightSums, partial + item * 2 * P.columns);
     Team::addUp(biasSums, partial + (item * 2 + 1) * P.columns);
   }
+}
+
+template <typename T, LayerNormParams P, typename X, typename Store>
+HYBRID_DEVICE auto layernormBackwardRows(X x, const T *weight, T *partial, Store store) {
+  auto dx = asStore<P.dxStride>(store);
+  return NormGradientRows<T, LayerNormGradient<T, P>, ElementOf<T, X>, decltype(dx)>{
+      readable<T>(x), weight, partial, dx};
 }
 
 } // namespace hybrid::cuda

@@ -82,4 +82,95 @@ struct NormTeam : RowTeam<normBackwardThreads(columns), normBackwardTeam(columns
   }
 };
 
+/// The gradient of a norm in place of a store of dy (StagedSums.cuh): `Gradient` is that of a row.
+/// A thread has the same columns of all rows that it stores, and sums over these for the weights.
+template <typename T, typename Gradient, typename X, typename Store> struct NormGradientRows {
+  static constexpr bool isRowFunction = true;
+  static constexpr int width = Store::width < 8 ? 4 : 8, sums = Gradient::sums;
+  static constexpr auto P = Gradient::params;
+  const X *x;
+  const T *weight; // if P.hasWeight
+  T *partial;      // [ceilDiv(P.rows, P.rowsPerItem), sums, P.columns], or none
+  Store dx;
+
+  static constexpr int pack = rowPack<T>(P.alignment);
+  template <int count> struct Operands {
+    Pack<X, pack> x[count / pack];
+    NeighboursOperands<Store, count> dx;
+  };
+  template <int count> HYBRID_DEVICE Operands<count> load(int64_t row, int64_t column) const {
+    Operands<count> operands;
+    HYBRID_UNROLL
+    for (int i = 0; i < count / pack; ++i)
+      operands.x[i] = loadPack<pack>(x + row * P.xStride + column + i * pack);
+    operands.dx.load(dx, row, column);
+    return operands;
+  }
+  /// Of a thread's columns.
+  template <int count> struct Columns {
+    T weight[count], sum[sums][count];
+  };
+  template <int count> HYBRID_DEVICE Columns<count> columns(int64_t column) const {
+    Columns<count> own = {};
+    if constexpr (P.hasWeight != 0) {
+      HYBRID_UNROLL
+      for (int i = 0; i < count; ++i)
+        own.weight[i] = weight[column + i];
+    }
+    return own;
+  }
+  /// dy: of a row that `threads` neighbouring lanes have together.
+  template <int threads, int count>
+  HYBRID_DEVICE void store(int64_t row, int64_t column, const Pack<T, count> &dy,
+                           const Operands<count> &operands, Columns<count> &own) const {
+    T values[count], gradient[count], result[count], normalized[count];
+    HYBRID_UNROLL
+    for (int i = 0; i < count; ++i)
+      values[i] = number(operands.x[i / pack][i % pack]), gradient[i] = dy[i];
+    Gradient::ofRow(
+        values, gradient, own.weight, [](T value) { return laneSum<threads>(value); },
+        [](auto use) {
+          HYBRID_UNROLL
+          for (int i = 0; i < count; ++i)
+            use(i);
+        },
+        result, normalized);
+    Pack<T, count> packed;
+    HYBRID_UNROLL
+    for (int i = 0; i < count; ++i) {
+      packed[i] = result[i];
+      own.sum[0][i] += gradient[i] * normalized[i];
+      if constexpr (sums > 1)
+        own.sum[1][i] += gradient[i];
+    }
+    operands.dx.store(dx, row, column, packed);
+  }
+  /// The sums of a block's rows: those of `teams` teams, which are (team, column) of each thread,
+  /// in as many parts as items of the norm have these rows. shared: teams x P.columns elements.
+  template <int rowTile, int teams, int threads, int count>
+  HYBRID_DEVICE void finish(const Columns<count> &own, int64_t firstRow, int team, int column,
+                            T *shared) const {
+    constexpr int64_t items = ceilDiv(P.rows, P.rowsPerItem), blocks = P.rows / rowTile;
+    constexpr int parts = static_cast<int>(items / blocks), width = static_cast<int>(P.columns);
+    static_assert(P.rows % rowTile == 0 && items % blocks == 0);
+    if ((P.hasWeight == 0 && sums == 1) || !partial)
+      return;
+    HYBRID_UNROLL
+    for (int k = 0; k < sums; ++k) {
+      blockBarrier();
+      HYBRID_UNROLL
+      for (int i = 0; i < count; ++i)
+        shared[team * width + column + i] = own.sum[k][i];
+      blockBarrier();
+      for (int at = static_cast<int>(threadIdx.x); at < parts * width; at += threads) {
+        const int part = at / width;
+        T total = 0;
+        for (int of = part; of < teams; of += parts)
+          total += shared[of * width + at % width];
+        partial[((firstRow / rowTile * parts + part) * sums + k) * width + at % width] = total;
+      }
+    }
+  }
+};
+
 } // namespace hybrid::cuda

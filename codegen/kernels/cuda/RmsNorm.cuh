@@ -27,6 +27,31 @@ template <typename T, RmsNormParams P> struct RmsScale {
   }
 };
 
+/// The gradient of a row. sum(): over those who share it; each(): for the elements that are there.
+template <typename T, RmsNormParams P> struct RmsNormGradient {
+  static constexpr RmsNormParams params = P;
+  static constexpr int sums = 1; ///< of dy times the normalized x
+
+  template <int count, typename Sum, typename Each>
+  HYBRID_DEVICE static void ofRow(const T (&x)[count], const T (&dy)[count], const T (&w)[count],
+                                  Sum sum, Each, T (&dx)[count], T (&normalized)[count]) {
+    auto scaled = [&](int i) { return P.hasWeight ? dy[i] * w[i] : dy[i]; };
+    T squares = 0, dot = 0;
+    HYBRID_UNROLL
+    for (int i = 0; i < count; ++i) {
+      squares += x[i] * x[i];
+      dot += scaled(i) * x[i];
+    }
+    RmsScale<T, P> scale(sum(squares));
+    const T along = scale.along(sum(dot));
+    HYBRID_UNROLL
+    for (int i = 0; i < count; ++i) {
+      dx[i] = scaled(i) * scale.inverse - x[i] * along;
+      normalized[i] = x[i] * scale.inverse;
+    }
+  }
+};
+
 template <typename T, RmsNormParams P, typename X, typename Store>
 HYBRID_DEVICE void rmsnormForward(int64_t item, X xBuffer, const T *weight, Store store) {
   using Rows = RowsOfItem<P.columns, P.rowsPerItem>;
@@ -71,30 +96,28 @@ HYBRID_DEVICE void rmsnormBackward(int64_t item, X xBuffer, const T *weight, Gra
     return Row::load(x + row * P.xStride, dy + row * P.yStride, dx, row, exists);
   };
   Team::forEachRow(item * P.rowsPerItem, end, load, [&](int64_t row, bool exists, Row &loaded) {
-    Part value, gradient;
+    Part value, gradient, result, normalized;
     value.take(loaded.x);
     gradient.take(loaded.dy);
-    T squares = 0, dot = 0;
-    HYBRID_UNROLL
-    for (int i = 0; i < Part::count; ++i) {
-      squares += value.values[i] * value.values[i];
-      dot +=
-          (P.hasWeight ? gradient.values[i] * w.values[i] : gradient.values[i]) * value.values[i];
-    }
-    RmsScale<T, P> scale(Team::sum(squares));
-    T along = scale.along(Team::sum(dot));
+    RmsNormGradient<T, P>::ofRow(
+        value.values, gradient.values, w.values, [](T value) { return Team::sum(value); },
+        [](auto) {}, result.values, normalized.values);
     if (!exists)
       return;
-    loaded.operands.store(thread, dx, row, [&](int i) {
-      const T scaled = P.hasWeight ? gradient.values[i] * w.values[i] : gradient.values[i];
-      return scaled * scale.inverse - value.values[i] * along;
-    });
+    loaded.operands.store(thread, dx, row, [&](int i) { return result.values[i]; });
     HYBRID_UNROLL
     for (int i = 0; i < Part::count; ++i)
-      sums.values[i] += gradient.values[i] * (value.values[i] * scale.inverse);
+      sums.values[i] += gradient.values[i] * normalized.values[i];
   });
   if constexpr (P.hasWeight != 0)
     Team::addUp(sums, partial + item * P.columns);
+}
+
+template <typename T, RmsNormParams P, typename X, typename Store>
+HYBRID_DEVICE auto rmsnormBackwardRows(X x, const T *weight, T *partial, Store store) {
+  auto dx = asStore<P.dxStride>(store);
+  return NormGradientRows<T, RmsNormGradient<T, P>, ElementOf<T, X>, decltype(dx)>{
+      readable<T>(x), weight, partial, dx};
 }
 
 } // namespace hybrid::cuda

@@ -17,6 +17,11 @@ struct StagedTile {
   bool wholeRows, wholeColumns, wholePacks;
 };
 
+/// A store of whole rows that computes something of each first, by the lanes that have it: as
+/// NormGradientRows (Norm.cuh).
+template <typename Store>
+concept RowFunction = requires { Store::isRowFunction; };
+
 template <typename T, StagedTile S> struct StagedSums {
   static constexpr int stride = S.stride;
   T *shared;                 // rowTile * stride elements
@@ -86,6 +91,14 @@ template <typename T, StagedTile S> struct StagedSums {
     blockBarrier();
     constexpr int staged = 16 / static_cast<int>(sizeof(T));
     const int column = Own::ownColumn();
+    [[maybe_unused]] auto ofRows = [&] {
+      if constexpr (RowFunction<Store>)
+        return write.template columns<together>(firstColumn + column);
+      else
+        return 0;
+    }();
+    // All lanes of a row take part, and so all of a warp.
+    static_assert(!RowFunction<Store> || (S.wholeRows && S.wholeColumns && S.wholePacks));
     HYBRID_NO_UNROLL
     for (int first = 0; first < Own::rowsOfThread; first += rows) {
       if (first > 0)
@@ -105,13 +118,20 @@ template <typename T, StagedTile S> struct StagedSums {
             for (int l = 0; l < staged; ++l)
               sums[k + l] = some[l];
           }
-          operands.operands[i].store(write, firstRow + row, firstColumn + column, sums);
+          if constexpr (RowFunction<Store>)
+            write.template store<Own::threadsOfRow>(firstRow + row, firstColumn + column, sums,
+                                                    operands.operands[i].operands[0], ofRows);
+          else
+            operands.operands[i].store(write, firstRow + row, firstColumn + column, sums);
         } else if constexpr (!S.wholePacks) {
           for (int k = 0; column + k < columnCount; ++k)
             write(firstRow + row, firstColumn + column + k, from[k]);
         }
       }
     }
+    if constexpr (RowFunction<Store>)
+      write.template finish<S.rowTile, Own::rowsAtOnce, S.threads>(ofRows, firstRow, Own::ownRow(0),
+                                                                   column, shared);
   }
 };
 
