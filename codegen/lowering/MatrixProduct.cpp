@@ -3,6 +3,7 @@
 #include "codegen/kernels/FewRows.h"
 #include "codegen/kernels/RoundedLinear.h"
 #include "codegen/kernels/SmallProduct.h"
+#include "codegen/lowering/NormGradient.h"
 #include "dialect/Shapes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -98,8 +99,7 @@ static bool multiplyInFrontOf(ProgramBuilder &program, const View &a, const View
       a.offset % cuda::roundedLinearAlignment != 0 || b.offset % cuda::roundedLinearAlignment != 0)
     return false;
   params = program.ask<RoundedLinearTiles>(element, params, isOfRows);
-  const int64_t sums = ceilDiv(params.rows, program.rowsPerItem(params.rows));
-  if (isOfRows && sums % ceilDiv(params.rows, params.rowTile) != 0)
+  if (isOfRows && params.rowTile % rowsOfNormGradient(program, params.rows) != 0)
     return false;
   Store y = program.storeOf(result);
   params.yStride = y.stride;

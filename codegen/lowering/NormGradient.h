@@ -2,8 +2,20 @@
 #pragma once
 #include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
+#include <bit>
 
 namespace hybrid {
+
+/// Rows of an item of a norm's gradient. On CUDA they are a power of two up to a product's largest
+/// tile, so that such tiles, where the gradient may be computed (FuseRows), have whole items.
+inline int64_t rowsOfNormGradient(const ProgramBuilder &program, int64_t rows) {
+  constexpr uint64_t largestTile = 128;
+  const int64_t some = program.rowsPerItem(rows);
+  return program.device().kind == Device::Cpu
+             ? some
+             : static_cast<int64_t>(
+                   std::min(largestTile, std::bit_ceil(static_cast<uint64_t>(some))));
+}
 
 /// Launches the gradient of a norm with respect to x. Returns the partial sums of what has a value
 /// a channel, [items, sums, columns]. `params` says what is special about the norm.
@@ -14,7 +26,7 @@ View launchNormGradient(Op op, Params params, int64_t sums, ProgramBuilder &prog
   View weight = op.getWeight() ? program.dense(op.getWeight()) : View();
   Store dx = program.storeOf(op.getDx());
   params.rows = rowCount(x), params.columns = x.shape.back();
-  params.dxStride = dx.stride, params.rowsPerItem = program.rowsPerItem(params.rows);
+  params.dxStride = dx.stride, params.rowsPerItem = rowsOfNormGradient(program, params.rows);
   params.hasWeight = !!op.getWeight();
   params.alignment = rowAlignment(params.columns, {x, dy, weight});
   params.eps = op.getEpsilon().convertToDouble();
