@@ -151,7 +151,7 @@ template <typename T, typename Gradient, typename X, typename Store> struct Norm
   HYBRID_DEVICE void finish(const Columns<count> &own, int64_t firstRow, int team, int column,
                             T *shared) const {
     constexpr int64_t items = ceilDiv(P.rows, P.rowsPerItem), blocks = P.rows / rowTile;
-    constexpr int parts = static_cast<int>(items / blocks), width = static_cast<int>(P.columns);
+    constexpr int parts = static_cast<int>(items / blocks), length = static_cast<int>(P.columns);
     static_assert(P.rows % rowTile == 0 && items % blocks == 0);
     if ((P.hasWeight == 0 && sums == 1) || !partial)
       return;
@@ -160,14 +160,14 @@ template <typename T, typename Gradient, typename X, typename Store> struct Norm
       blockBarrier();
       HYBRID_UNROLL
       for (int i = 0; i < count; ++i)
-        shared[team * width + column + i] = own.sum[k][i];
+        shared[team * length + column + i] = own.sum[k][i];
       blockBarrier();
-      for (int at = static_cast<int>(threadIdx.x); at < parts * width; at += threads) {
-        const int part = at / width;
+      for (int at = static_cast<int>(threadIdx.x); at < parts * length; at += threads) {
+        const int part = at / length;
         T total = 0;
         for (int of = part; of < teams; of += parts)
-          total += shared[of * width + at % width];
-        partial[((firstRow / rowTile * parts + part) * sums + k) * width + at % width] = total;
+          total += shared[of * length + at % length];
+        partial[((firstRow / rowTile * parts + part) * sums + k) * length + at % length] = total;
       }
     }
   }
