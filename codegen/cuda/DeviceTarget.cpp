@@ -97,7 +97,7 @@ public:
     return true;
   }
   bool sharesRepeats() const override { return true; }
-  bool chainsProducts() const override { return sharedBytes() >= leastProductChainShared; }
+  bool chainsProducts() const override { return paysProductChains(sharedBytes()); }
   bool joinsProducts() const override { return true; }
   int64_t longestConvolution(bool wide) const override {
     return cuda::longestConvolution(*transformsByName(transforms),

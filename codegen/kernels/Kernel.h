@@ -99,9 +99,9 @@ template <typename KernelParams, StringArgument kernelName, int64_t... written> 
 #define HYBRID_STORES_ROWS(...)                                                                    \
   static constexpr bool storesRows(const Params &p) { return __VA_ARGS__; }
 /// The buffer whose rows, one by one, those of the result are a function of. On CUDA a kernel that
-/// stores rows can compute it: xxxRows<T, P>(other buffers..., store) is such a store for it,
-/// beside a kernel xxx. What such a kernel writes an item goes to the items of the other's in equal
-/// parts.
+/// stores rows can compute it: beside rmsnormBackward is rmsnormBackwardRows<T, P>(the other
+/// buffers..., a store), itself a store of such rows. What the kernel writes for each of its items,
+/// as sums over their rows, is then written by the other kernel's items, each for equally many.
 #define HYBRID_ROW_FUNCTION_OF(buffer) static constexpr int64_t rowOperand = buffer;
 /// A Grid, or its members, of parameters p and the element type T.
 #define HYBRID_ON_CPU(...)                                                                         \

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/Kernel.h"
+#include "codegen/kernels/Threads.h"
 
 namespace hybrid {
 
@@ -42,10 +42,10 @@ struct ProductChainParams {
 namespace cuda {
 
 constexpr int64_t productChainAlignment = 8; // elements: 16 bytes
-/// Shared memory of a block from which on chains are faster than products one by one. By the model
-/// an A100, of 163 KiB, takes 5 % longer for a step of attention with SwiGLU, an H100, of 227, 11 %
+/// Whether chains are faster than products one by one on a GPU of so much shared memory for a
+/// block. By the model an A100 takes 5 % longer for a step of attention with SwiGLU, an H100 11 %
 /// less.
-constexpr int64_t leastProductChainShared = 200 << 10;
+constexpr bool paysProductChains(int64_t sharedBytes) { return hasMuchShared(sharedBytes); }
 
 /// Number i of a few fields.
 template <typename T> constexpr T &chosen(int64_t i, T &first, T &second) {

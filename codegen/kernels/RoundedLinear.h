@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/RowsProduct.h"
+#include "codegen/kernels/Threads.h"
 
 namespace hybrid {
 
@@ -39,8 +40,8 @@ constexpr int threads(const RoundedLinearParams &p) { return threads(rowsProduct
 /// Whether a product should have its region behind it, or a function of its rows (ofRows): where
 /// the contraction is so short that memory, which that saves, takes the time and not the matrix
 /// units, which a library knows better; and where rows are whole packs. A tile has rows of a
-/// function in whole, which pays on GPUs that have so much shared memory for a block: by the model
-/// an A100, of 163 KiB and fewer multiprocessors than there are tiles, takes as long without.
+/// function in whole, which pays on GPUs with much shared memory for a block: by the model an A100,
+/// with fewer multiprocessors than there are tiles, takes as long without.
 struct PaysRoundedLinear {
   template <typename T> static constexpr bool onCpu(const RoundedLinearParams &, bool, int64_t) {
     return false;
@@ -48,7 +49,7 @@ struct PaysRoundedLinear {
   template <typename T>
   static constexpr bool onCuda(const RoundedLinearParams &p, bool ofRows, int64_t sharedBytes) {
     const int64_t longest = ofRows ? 640 : 256;
-    if (ofRows && (sharedBytes < 200 << 10 || p.rows % 32 != 0 ||
+    if (ofRows && (!cuda::hasMuchShared(sharedBytes) || p.rows % 32 != 0 ||
                    (p.outputs != 32 && p.outputs != 64 && p.outputs != 128)))
       return false;
     const int64_t sizes[] = {p.inputs, p.outputs, p.xStride, p.weightStride};

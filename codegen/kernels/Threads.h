@@ -4,6 +4,10 @@
 
 namespace hybrid::cuda {
 
+/// Whether a GPU has much shared memory for a block, as an H100 (227 KiB), and not an A100 (163
+/// KiB).
+constexpr bool hasMuchShared(int64_t bytes) { return bytes >= 200 << 10; }
+
 /// Multiprocessors of the GPU that grids are made for: an H200.
 constexpr int64_t gridProcessors = 132;
 
