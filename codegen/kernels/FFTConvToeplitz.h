@@ -43,11 +43,10 @@ namespace cuda {
 
 /// The longest sequences that are multiplied by a Toeplitz matrix.
 ///
-/// An H200 took 50 us forward and 135 back at L = 128 with 8 channels a block, and has not been
-/// asked for one kernel by itself since; before it was there, by count, in microseconds (4.3 TB/s,
-/// 500 TFLOP/s of mma.sync, 33 TFLOP/s of f32, 33 TB/s of shared memory), of a gated convolution of
-/// 8M values with 512 channels; "all" are predictions, with what a block's steps do not hide of
-/// each other:
+/// What it takes is in docs/decisions/046. Before it was built, by count, in microseconds of an
+/// H200 (4.3 TB/s, 500 TFLOP/s of mma.sync, 33 TFLOP/s of f32, 33 TB/s of shared memory), of a
+/// gated convolution of 8M values with 512 channels; "all" are predictions, with what a block's
+/// steps do not hide of each other:
 ///
 ///                           memory | Toeplitz: units, shared, all | transforms: f32, shared, all
 ///   L = 128, B = 128  forward   31 |              5       8    36 |              20      16   50

@@ -19,13 +19,11 @@
 // along diagonals at its end. The gradient of the skip term is that of the first tap.
 //
 // Where channels are aligned, a thread moves 4 at a time, and where it can a block has 16 channels:
-// sectors of memory are whole then in bf16, too. With 8 an H200 took 135 us for the gradients of 8M
-// values, for which it moved 400 MB between its L2 cache and multiprocessors.
+// sectors of memory are whole then in bf16, too.
 //
-// By count bound by memory, numbers are in FFTConvToeplitz.h; measured it is not: loading and
-// multiplying take turns, as the warps of a multiprocessor do both at the same time. Convolutions
-// as products with Toeplitz blocks: Ku et al. 2025 (StripedHyena 2). Operator: Poli et al. 2023,
-// section 3.
+// Lines that L2 gives out are half of what the gradient takes; units and waits, which warps take in
+// turns with them, the rest (docs/decisions/046). Convolutions as products with Toeplitz blocks: Ku
+// et al. 2025 (StripedHyena 2). Operator: Poli et al. 2023, section 3.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
