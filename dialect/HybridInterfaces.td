@@ -160,4 +160,15 @@ def RowwiseOp : OpInterface<"RowwiseOp"> {
       [{}], [{ return false; }]>
   ];
 }
+
+def RowGradientOp : OpInterface<"RowGradientOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    A row-wise gradient whose first result has in each row what it makes of that row of the cotangent. Where all else that it reads is there, what stores
+    rows of the cotangent can store these instead. Nothing to implement: an operand of this name is it. Used by the lowering of products.
+  }];
+  let methods = [
+    InterfaceMethod<"The gradient of what was differentiated, in the shape of the first result.", "::mlir::Value", "getCotangent">
+  ];
+}
 #endif

@@ -5,7 +5,6 @@
 #include "codegen/kernels/SmallProduct.h"
 #include "codegen/lowering/NormGradient.h"
 #include "dialect/Shapes.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -43,11 +42,19 @@ static void multiplyFewRows(ProgramBuilder &program, const View &a, const View &
   program.launch<FewRowsProduct>(out.element, params, {a, b, program.optionalUse(bias), out});
 }
 
+/// Whether all that `user` reads beside `result` is there before the product that makes that.
+static bool readsOnlyEarlier(Operation *user, Value result) {
+  return llvm::all_of(user->getOperands(), [&](Value operand) {
+    Operation *made = operand.getDefiningOp();
+    return operand == result || !made || made->isBeforeInBlock(result.getDefiningOp());
+  });
+}
+
 /// Whether `result` is read first by a region that FuseStores can compute where it is stored: all
 /// else that it reads is there by then. Sums alone are computed by the library's products
 /// (SumProducts), and what is only rounded is rounded by them (RoundBuffers).
 static bool meetsRegion(Value result) {
-  Operation *product = result.getDefiningOp(), *first = nullptr;
+  Operation *first = nullptr;
   for (Operation *user : result.getUsers())
     if (!first || user->isBeforeInBlock(first))
       first = user;
@@ -58,37 +65,27 @@ static bool meetsRegion(Value result) {
     auto binary = dyn_cast<BinaryOp>(op);
     return (binary && binary.getKind() != BinaryKind::Add) || isa<UnaryOp>(op);
   });
-  return computes && llvm::all_of(region->getOperands(), [&](Value operand) {
-           Operation *made = operand.getDefiningOp();
-           return operand == result || !made || made->isBeforeInBlock(product);
-         });
+  return computes && readsOnlyEarlier(region, result);
 }
 
-/// Whether `result` is what a norm's gradient takes, whose other operands are there by then: its
-/// rows can be computed where a kernel of ours stores them (FuseRows).
-static bool meetsNormGradient(Value result) {
+/// Whether `result` is the cotangent of a function of rows alone, which a kernel of ours can
+/// compute where it stores them (FuseRows).
+static bool meetsRowGradient(Value result) {
   if (!result.hasOneUse())
     return false;
-  Operation *product = result.getDefiningOp(), *user = *result.user_begin();
-  const bool isCotangent = llvm::TypeSwitch<Operation *, bool>(user)
-                               .Case<RmsNormGradOp, LayerNormGradOp>(
-                                   [&](auto op) { return op.getCotangent() == result; })
-                               .Default(false);
-  return isCotangent && llvm::all_of(user->getOperands(), [&](Value operand) {
-           Operation *made = operand.getDefiningOp();
-           return operand == result || !made || made->isBeforeInBlock(product);
-         });
+  auto gradient = dyn_cast<RowGradientOp>(*result.user_begin());
+  return gradient && gradient.getCotangent() == result && readsOnlyEarlier(gradient, result);
 }
 
 /// A product by our own kernel, where that lets be computed in its store what comes next: a region,
-/// or of few columns the gradient of a norm.
+/// or of few columns a gradient of rows.
 static bool multiplyInFrontOf(ProgramBuilder &program, const View &a, const View &b,
                               bool transposeB, Value result) {
   Type element = cast<RankedTensorType>(result.getType()).getElementType();
   if (!program.device().rounds || program.inTiles() || !a.element.isBF16() || !b.element.isBF16() ||
       !element.isF32() || b.shape.size() != 2)
     return false;
-  const bool isOfRows = meetsNormGradient(result);
+  const bool isOfRows = meetsRowGradient(result);
   if (!isOfRows && !meetsRegion(result))
     return false;
   RoundedLinearParams params{};

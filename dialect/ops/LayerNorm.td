@@ -23,7 +23,7 @@ def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [RowwiseOp, AttrSizedOperand
   let hasVerifier = 1;
 }
 
-def Hybrid_LayerNormGradOp : Hybrid_PureOp<"layernorm_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, Hybrid_Cost]> {
+def Hybrid_LayerNormGradOp : Hybrid_PureOp<"layernorm_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, RowGradientOp, Hybrid_Cost]> {
   let summary = "gradients of layernorm with respect to x, weight and bias";
   let description = [{
     With n = (x - mean)/s, s = sqrt(var + epsilon) and g = dy ⊙ w: `dx = (g - mean(g) - n mean(g ⊙ n))/s`,

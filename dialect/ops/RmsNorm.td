@@ -24,7 +24,7 @@ def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [RowwiseOp, Hybrid_Differentiabl
   let hasVerifier = 1;
 }
 
-def Hybrid_RmsNormGradOp : Hybrid_PureOp<"rmsnorm_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, Hybrid_Cost]> {
+def Hybrid_RmsNormGradOp : Hybrid_PureOp<"rmsnorm_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, RowGradientOp, Hybrid_Cost]> {
   let summary = "gradients of rmsnorm with respect to x and weight";
   let description = [{
     With g = dy ⊙ w: `dx = r (g - x r² mean(g ⊙ x))`, or with `epsilon_outside` `dx = r g - x (r²/rms) mean(g ⊙ x)`;
