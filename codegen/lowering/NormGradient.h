@@ -7,11 +7,12 @@
 namespace hybrid {
 
 /// Rows of an item of a norm's gradient. On CUDA they are a power of two up to a product's largest
-/// tile, so that such tiles, where the gradient may be computed (FuseRows), have whole items.
+/// tile, so that such tiles, where the gradient may be computed (FuseRows), have whole items. In a
+/// loop over tiles of rows they are the loop's.
 inline int64_t rowsOfNormGradient(const ProgramBuilder &program, int64_t rows) {
   constexpr uint64_t largestTile = 128;
   const int64_t some = program.rowsPerItem(rows);
-  return program.device().kind == Device::Cpu
+  return program.device().kind == Device::Cpu || program.inTiles()
              ? some
              : static_cast<int64_t>(
                    std::min(largestTile, std::bit_ceil(static_cast<uint64_t>(some))));
