@@ -134,7 +134,7 @@ bool Call::boolean(size_t index, bool otherwise) {
   return otherwise;
 }
 
-Shape Call::sizes(size_t index, bool inferred) {
+Shape Call::listedSizes(size_t index, bool inferred) {
   const Value &value = *values[index];
   Shape shape;
   if (value.kind != Value::Kind::List) {
@@ -155,7 +155,12 @@ Shape Call::sizes(size_t index, bool inferred) {
       return shape;
     }
   }
-  if (!inferred && !emit.check(shape, places[index]))
+  return shape;
+}
+
+Shape Call::sizes(size_t index, bool inferred) {
+  Shape shape = listedSizes(index, inferred);
+  if (!failed && !inferred && !emit.check(shape, places[index]))
     failed = true;
   return shape;
 }

@@ -63,7 +63,7 @@ static Attribute readAttribute(Call &call, size_t index, Kind kind, size_t rank)
     return b.getDenseI64ArrayAttr(call.axes(index, rank));
   case Kind::Sizes: {
     SmallVector<int64_t> sizes;
-    for (const Dim &size : call.sizes(index)) {
+    for (const Dim &size : call.listedSizes(index)) {
       if (size.isFree())
         call.error(index, call.names[index] + " holds " + size.name +
                               ", which is only known when compiling");
