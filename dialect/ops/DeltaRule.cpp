@@ -37,8 +37,9 @@ HYBRID_INFER(DeltaRuleOp) {
   types.push_back(tensorOf({v[0], v[1], partOf(v[2], steps)}, elementOf(adaptor.getV())));
   if (!adaptor.getReturnState())
     return success();
-  return give(types, {tensorOf({q[0], heads, partOf(q[2], heads), partOf(v[2], heads * steps)},
-                               elementOf(adaptor.getV()))});
+  return give(types,
+              {tensorOf({q[0], heads, partOf(q[2], heads), partOf(partOf(v[2], heads), steps)},
+                        elementOf(adaptor.getV()))});
 }
 
 HYBRID_INFER(DeltaRuleGradOp) {
@@ -73,7 +74,7 @@ template <typename Op> static LogicalResult verifyRule(Op op) {
   if (!isDivided(q[2], heads)) // C2
     return op.emitOpError() << "heads = " << heads << " does not divide the channels of q (" << q[2]
                             << ")";
-  if (!isDivided(v[2], heads * steps)) // C2
+  if (!isDivided(v[2], heads) || !isDivided(partOf(v[2], heads), steps)) // C2
     return op.emitOpError() << "heads = " << heads << " times steps = " << steps
                             << " does not divide the channels of v (" << v[2] << ")";
   return verifyDecayAndStates(op, false); // C3 to C5

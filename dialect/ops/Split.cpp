@@ -16,7 +16,9 @@ HYBRID_INFER(SplitOp) {
   for (int64_t size : adaptor.getSizes()) {
     SmallVector<int64_t> shape(x);
     shape[axis] = size;
-    total += size;
+    if (size < 0 || llvm::AddOverflow(total, size, total))
+      return emitOptionalError(location, "split: sizes = ", shapeText(adaptor.getSizes()),
+                               ", expected those of parts of ", shapeText(x)); // C1
     types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
   }
   if (!compatible(total, x[axis])) // C1

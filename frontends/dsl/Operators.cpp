@@ -84,6 +84,9 @@ static Attribute readAttribute(Call &call, size_t index, Kind kind, size_t rank)
 
 Value runOperator(Call &call) {
   const Operator &op = *call.builtin.op;
+  for (auto [index, parameter] : llvm::enumerate(op.parameters))
+    if (!parameter.optional && !call.has(index)) // absent ones were reported
+      return call.error(index, call.names[index] + " is none, which it may not be");
   std::vector<std::vector<Value>> groups(op.operands);
   for (auto [index, parameter] : llvm::enumerate(op.parameters))
     if (parameter.isOperand())

@@ -270,14 +270,18 @@ Value runEinsum(Call &call) {
   if (given.kind != Value::Kind::String)
     return call.wrong(0, "a string such as \"b l d, d e -> b l e\"");
   std::vector<Value> tensors{call.tensor(1)};
-  if (call.has(2))
-    for (const Value &other : *call.value(2).list) {
+  if (call.has(2)) {
+    const Value &others = call.value(2);
+    if (others.kind != Value::Kind::List)
+      return call.wrong(2, "a list of tensors");
+    for (const Value &other : *others.list) {
       if (!other.isTensor() || other.holdsIntegers)
         return other.isPoison()
                    ? Value()
                    : call.errorHere("expected tensors of numbers, but got " + describe(other));
       tensors.push_back(other);
     }
+  }
   if (call.failed)
     return {};
   auto [operands, result] = StringRef(given.string).split("->");

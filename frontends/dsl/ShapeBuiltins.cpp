@@ -25,7 +25,8 @@ std::optional<Dim> missingSize(Shape from, Shape to) {
     for (const Dim &dim : from)
       whole *= standIn(dim, set);
     for (const Dim &dim : to)
-      others *= standIn(dim, set);
+      if (others <= whole) // more are not divided by it, and could be too many for these bits
+        others *= standIn(dim, set);
     if (whole % others != 0)
       return std::nullopt;
     sizes[set] = static_cast<int64_t>(whole / others);
