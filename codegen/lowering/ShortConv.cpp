@@ -49,7 +49,12 @@ static bool isComputedByReaders(ShortConvOp op, const ProgramBuilder &program) {
          !op.getReturnState() && allCompute(op, op.getResult(), program);
 }
 
-/// Sizes and options of both directions; `rows` are activations that are read or written.
+/// A bias or states whose channels are neighbours, if there are any.
+static View channelsOf(Value value, ProgramBuilder &program) {
+  return value ? program.dense(value) : View();
+}
+
+/// Sizes and options of both directions; `rows` are what neighbouring channels are moved of.
 template <typename Op>
 static ShortConvParams shortConvParams(Op op, const View &x, ArrayRef<View> rows,
                                        ProgramBuilder &program) {
@@ -73,16 +78,17 @@ template <> LogicalResult lower(ShortConvOp op, ProgramBuilder &program) {
   }
   int64_t xStride;
   View x = program.rows(op.getX(), xStride);
-  SmallVector<BufferUse> operands{
-      program.use(x), program.optionalUse(op.getWeight()), program.optionalUse(op.getBias()),
-      program.optionalUse(op.getSegments()), program.optionalUse(op.getInitialState())};
+  const View bias = channelsOf(op.getBias(), program),
+             state = channelsOf(op.getInitialState(), program),
+             finalState = op.getReturnState() ? program.defineDense(op.getFinalState()) : View();
   Store y = program.storeOf(op.getResult());
-  ShortConvParams params = shortConvParams(op, x, {x}, program);
+  ShortConvParams params = shortConvParams(op, x, {x, bias, state, finalState}, program);
   params.xStride = xStride, params.yStride = y.stride;
-  params.hasBias = !!op.getBias(), params.hasFinalState = op.getReturnState();
-  operands.push_back(op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
-                                         : program.absent());
-  program.launch<ShortConvForward>(x.element, params, operands, y);
+  params.hasBias = bias.isPresent(), params.hasFinalState = finalState.isPresent();
+  program.launch<ShortConvForward>(x.element, params,
+                                   {x, program.optionalUse(op.getWeight()), bias,
+                                    program.optionalUse(op.getSegments()), state, finalState},
+                                   y);
   return success();
 }
 
@@ -94,19 +100,19 @@ template <> LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program) {
   int64_t xStride, dyStride;
   View x = program.rows(op.getX(), xStride), dy = program.rows(op.getCotangent(), dyStride);
   Store dx = program.storeOf(op.getDx());
-  ShortConvParams params = shortConvParams(op, x, {x, dy}, program);
+  const View state = channelsOf(op.getInitialState(), program),
+             dFinal = channelsOf(op.getStateCotangent(), program),
+             dInitial = op.getDinitialState() ? program.defineDense(op.getDinitialState()) : View();
+  ShortConvParams params = shortConvParams(op, x, {x, dy, state, dFinal, dInitial}, program);
   params.xStride = xStride, params.yStride = dyStride, params.dxStride = dx.stride;
-  params.hasFinalState = !!op.getStateCotangent();
+  params.hasFinalState = dFinal.isPresent();
   const int64_t items = shortConvItems(params), taps = params.taps, channels = params.channels;
   View partial = program.temporary({items, taps + 1, channels}, x.element);
-  BufferUse dState = op.getDinitialState() ? program.use(program.defineDense(op.getDinitialState()))
-                                           : program.absent();
-  program.launch<ShortConvBackward>(
-      x.element, params,
-      {x, program.optionalUse(op.getWeight()), program.optionalUse(op.getSegments()),
-       program.optionalUse(op.getInitialState()), dy, program.optionalUse(op.getStateCotangent()),
-       dState, partial, program.absent()},
-      dx);
+  program.launch<ShortConvBackward>(x.element, params,
+                                    {x, program.optionalUse(op.getWeight()),
+                                     program.optionalUse(op.getSegments()), state, dy, dFinal,
+                                     dInitial, partial, program.absent()},
+                                    dx);
   const int64_t stride = (taps + 1) * channels;
   if (!op.getDweight().use_empty()) {
     View tapMajor = program.temporary({taps, channels}, x.element);
