@@ -11,8 +11,7 @@ namespace hybrid {
 template <> LogicalResult lower(LayerNormOp op, ProgramBuilder &program) {
   LayerNormParams params{};
   View x = program.rows(op.getX(), params.xStride);
-  View weight = op.getWeight() ? program.dense(op.getWeight()) : View(),
-       bias = op.getBias() ? program.dense(op.getBias()) : View();
+  View weight = program.optionalDense(op.getWeight()), bias = program.optionalDense(op.getBias());
   Store y = program.storeOf(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back();
   params.rowsPerItem = rowsOfItem(program, params.columns);

@@ -24,7 +24,7 @@ template <typename Backward, typename Op, typename Params>
 View launchNormGradient(Op op, Params params, int64_t sums, ProgramBuilder &program) {
   View x = program.rows(op.getX(), params.xStride),
        dy = program.rows(op.getCotangent(), params.yStride);
-  View weight = op.getWeight() ? program.dense(op.getWeight()) : View();
+  View weight = program.optionalDense(op.getWeight());
   Store dx = program.storeOf(op.getDx());
   params.rows = rowCount(x), params.columns = x.shape.back();
   params.dxStride = dx.stride, params.rowsPerItem = rowsOfNormGradient(program, params.rows);

@@ -11,7 +11,7 @@ namespace hybrid {
 template <> LogicalResult lower(RmsNormOp op, ProgramBuilder &program) {
   RmsNormParams params{};
   View x = program.rows(op.getX(), params.xStride);
-  View weight = op.getWeight() ? program.dense(op.getWeight()) : View();
+  View weight = program.optionalDense(op.getWeight());
   Store y = program.storeOf(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back();
   params.rowsPerItem = rowsOfItem(program, params.columns);

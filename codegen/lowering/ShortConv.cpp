@@ -49,11 +49,6 @@ static bool isComputedByReaders(ShortConvOp op, const ProgramBuilder &program) {
          !op.getReturnState() && allCompute(op, op.getResult(), program);
 }
 
-/// A bias or states whose channels are neighbours, if there are any.
-static View channelsOf(Value value, ProgramBuilder &program) {
-  return value ? program.dense(value) : View();
-}
-
 /// Sizes and options of both directions; `rows` are what neighbouring channels are moved of.
 template <typename Op>
 static ShortConvParams shortConvParams(Op op, const View &x, ArrayRef<View> rows,
@@ -78,8 +73,8 @@ template <> LogicalResult lower(ShortConvOp op, ProgramBuilder &program) {
   }
   int64_t xStride;
   View x = program.rows(op.getX(), xStride);
-  const View bias = channelsOf(op.getBias(), program),
-             state = channelsOf(op.getInitialState(), program),
+  const View bias = program.optionalDense(op.getBias()),
+             state = program.optionalDense(op.getInitialState()),
              finalState = op.getReturnState() ? program.defineDense(op.getFinalState()) : View();
   Store y = program.storeOf(op.getResult());
   ShortConvParams params = shortConvParams(op, x, {x, bias, state, finalState}, program);
@@ -100,8 +95,8 @@ template <> LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program) {
   int64_t xStride, dyStride;
   View x = program.rows(op.getX(), xStride), dy = program.rows(op.getCotangent(), dyStride);
   Store dx = program.storeOf(op.getDx());
-  const View state = channelsOf(op.getInitialState(), program),
-             dFinal = channelsOf(op.getStateCotangent(), program),
+  const View state = program.optionalDense(op.getInitialState()),
+             dFinal = program.optionalDense(op.getStateCotangent()),
              dInitial = op.getDinitialState() ? program.defineDense(op.getDinitialState()) : View();
   ShortConvParams params = shortConvParams(op, x, {x, dy, state, dFinal, dInitial}, program);
   params.xStride = xStride, params.yStride = dyStride, params.dxStride = dx.stride;

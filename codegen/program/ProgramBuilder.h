@@ -111,6 +111,7 @@ public:
 
   BufferUse use(const View &view) { return materialize(view, builder); }
   BufferUse optionalUse(mlir::Value value); // dense; absent for a null value
+  View optionalDense(mlir::Value value) { return value ? dense(value) : View(); }
   static BufferUse absent() { return {}; }
 
   /// What a contract decides for this device: see decide(). `arguments` may be changed.

@@ -65,7 +65,8 @@ struct Call {
   int64_t integer(size_t index, int64_t otherwise, int64_t smallest, int64_t largest);
   double number(size_t index, double otherwise);
   bool boolean(size_t index, bool otherwise);
-  /// Sizes that are listed, of something else than a tensor; they may be -1 when `inferred`.
+  /// A list of sizes that need not be a shape, as parts of a dimension are none; they may be -1
+  /// when `inferred`.
   Shape listedSizes(size_t index, bool inferred = false);
   /// The shape of a tensor; one of its sizes may be -1 when `inferred`.
   Shape sizes(size_t index, bool inferred = false);

@@ -79,12 +79,12 @@ for name, settings in MODELS + (WHOLE_ON_CUDA if cuda else ()):
             compare(f"{name}, tiles on CUDA" if cuda else f"{name}, {threads} threads", whole, tiled)
 
 # Four tiles of 96 rows and one of 16: items of a tile are 12 rows or all of it, no power of two.
-for name, settings in MODELS[:1]:
-    with tempfile.TemporaryDirectory() as folder:
-        whole = trained(name, settings, pathlib.Path(folder), 0, 1, batch=8)[0]
-        tiled, loops, text = trained(name, settings, pathlib.Path(folder), 96, 1, "cuda" if cuda else "cpu", batch=8)
-        assert "schedule.tile_loop 400 by 96" in text
-        compare(f"{name}, tiles of 96 rows{' on CUDA' if cuda else ''}", whole, tiled)
+name, settings = MODELS[0]
+with tempfile.TemporaryDirectory() as folder:
+    whole = trained(name, settings, pathlib.Path(folder), 0, 1, batch=8)[0]
+    tiled, _, text = trained(name, settings, pathlib.Path(folder), 96, 1, "cuda" if cuda else "cpu", batch=8)
+    assert "schedule.tile_loop 400 by 96" in text
+    compare(f"{name}, tiles of 96 rows{' on CUDA' if cuda else ''}", whole, tiled)
 
 # One long sequence: scans are divided over time, and convolutions go through memory in two passes.
 LONG = (("rwkv", ["width=8"], 1024, "softmaxScanSummary"), ("mamba", ["width=8"], 1024, "selectiveScanSummary"),

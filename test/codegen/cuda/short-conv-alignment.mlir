@@ -18,3 +18,17 @@ func.func @forward(%x: tensor<2x16x64xf32>, %w: tensor<64x4xf32>, %all: tensor<6
   %y = hybrid.short_conv %x, %w bias(%b : tensor<64xf32>) : tensor<2x16x64xf32>, tensor<64x4xf32> -> tensor<2x16x64xf32>
   return %y : tensor<2x16x64xf32>
 }
+
+// -----
+
+// So do the states of both directions.
+// CHECK-LABEL: schedule.program @forward
+// CHECK: schedule.launch "shortConvForward<{{.*}}.together = 1
+// CHECK: schedule.launch "shortConvBackward<{{.*}}.together = 1
+func.func @forward(%x: tensor<2x16x64xf32>, %w: tensor<64x4xf32>, %all: tensor<385xf32>, %dy: tensor<2x16x64xf32>) -> (tensor<2x16x64xf32>, tensor<2x16x64xf32>, tensor<2x3x64xf32>) {
+  %part = hybrid.slice %all from [1] size [384] : tensor<385xf32> -> tensor<384xf32>
+  %s = hybrid.reshape %part to [2, 3, 64] : tensor<384xf32> -> tensor<2x3x64xf32>
+  %y = hybrid.short_conv %x, %w initial_state(%s : tensor<2x3x64xf32>) : tensor<2x16x64xf32>, tensor<64x4xf32> -> tensor<2x16x64xf32>
+  %dx, %dw, %db, %ds = hybrid.short_conv_grad %x, %w, %dy initial_state(%s : tensor<2x3x64xf32>) : tensor<2x16x64xf32>, tensor<64x4xf32>, tensor<2x16x64xf32> -> tensor<2x16x64xf32>, tensor<64x4xf32>, tensor<64xf32>, tensor<2x3x64xf32>
+  return %y, %dx, %ds : tensor<2x16x64xf32>, tensor<2x16x64xf32>, tensor<2x3x64xf32>
+}
