@@ -62,7 +62,10 @@ template <typename Op> static LogicalResult verifyRule(Op op) {
     if (value && failed(verifySequence(op, name, value)))
       return failure();
   ArrayRef<int64_t> q = shapeOf(op.getQ()), v = shapeOf(op.getV());
-  const int64_t keys = ShapedType::isDynamic(q[2]) ? q[2] : q[2] * steps;
+  int64_t keys = q[2];
+  if (!ShapedType::isDynamic(q[2]) && llvm::MulOverflow(q[2], steps, keys)) // C2
+    return op.emitOpError() << "steps = " << steps << " are too many for the channels of q ("
+                            << q[2] << ")";
   for (auto [name, value] : sequences) // C1
     if (value && name != "q" && name != "v" &&
         !compatibleShapes({q[0], q[1], keys}, shapeOf(value)))
