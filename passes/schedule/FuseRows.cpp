@@ -1,5 +1,6 @@
 //===- FuseRows.cpp - functions of rows on their way to memory ---------------===//
 #include "dialect/schedule/Memory.h"
+#include "executable/Limits.h"
 #include "passes/schedule/SchedulePasses.h"
 
 using namespace mlir;
@@ -67,7 +68,9 @@ bool fuse(LaunchOp function) {
   const View result = viewOf(producer.getViews().back());
   // What the function writes an item is shared out to the producer's items.
   if (!sameElements(result, rows) || result.columns() != rows.columns() ||
-      function.getGrid() % producer.getGrid() != 0 || !canMove(function, producer, rows))
+      function.getGrid() % producer.getGrid() != 0 ||
+      producer.getViews().size() + function.getViews().size() - 2 > mostBlockBuffers ||
+      !canMove(function, producer, rows))
     return false;
 
   SmallVector<Value> operands(producer.getViews().drop_back());

@@ -1,5 +1,6 @@
 //===- FuseStores.cpp - a kernel's result on its way to memory --------------===//
 #include "dialect/schedule/Memory.h"
+#include "executable/Limits.h"
 #include "passes/schedule/Identity.h"
 #include "passes/schedule/SchedulePasses.h"
 
@@ -149,6 +150,8 @@ bool fuse(LaunchOp launch) {
       return false;
   if (follower->kept)
     writes.push_back(result);
+  if (own + reads.size() + stored.writes + writes.size() > mostBlockBuffers)
+    return false;
   // What the kernel computes is an activation still, where it is kept.
   SmallVector<int64_t> activations(launch.getActivations()), roundable(launch.getRoundable());
   const auto resultIndex = static_cast<int64_t>(launch.getViews().size()) - 1;
