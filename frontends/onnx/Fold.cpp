@@ -154,8 +154,6 @@ Results foldCast(const Node &node) {
   return elements(node, *type, 1, [](ArrayRef<double> x) { return x[0]; });
 }
 
-Results foldIdentity(const Node &node) { return one(input(node, 0)); }
-
 //===-- sizes -------------------------------------------------------------------------===//
 
 /// Of any input, whether its values are known or not.
@@ -362,7 +360,6 @@ const llvm::StringMap<Fold> &table() {
                                {"IsNaN", foldIsNaN},
                                {"Where", foldWhere},
                                {"Cast", foldCast},
-                               {"Identity", foldIdentity},
                                {"Shape", foldShape},
                                {"Size", foldSize},
                                {"Constant", foldConstant},

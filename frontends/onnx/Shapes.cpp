@@ -313,6 +313,8 @@ void convertSlice(const Node &node) {
                   step = node.has(4) ? steps[i] : 1;
     if (step == 0 || !isModest(step) || x.shape.empty())
       return node.fail("a step of " + Twine(step));
+    if (llvm::any_of(all, [&](const Places &before) { return before.axis == axis; }))
+      return node.fail("axis " + Twine(axis) + " twice");
     const int64_t size = x.shape[static_cast<size_t>(axis)];
     if (size == 0) {
       all.push_back({axis, 0, 1, 0});

@@ -22,6 +22,12 @@ struct Sight {
   int64_t window = -1;
 };
 
+/// Whether so many queries and keys are few enough to look at each pair.
+bool canCompare(int64_t length, int64_t keys) {
+  const int64_t pairs = countOf({length, keys});
+  return pairs >= 0 && pairs <= mostKnown;
+}
+
 /// The sight that a mask [L, S] is, where `sees` says it; nothing when it is another one.
 std::optional<Sight> sightOf(int64_t length, int64_t keys,
                              llvm::function_ref<bool(int64_t, int64_t)> sees) {
@@ -60,7 +66,7 @@ std::optional<Sight> sightOf(const Known &mask, int64_t length, int64_t keys, bo
   for (size_t d = 0; d + 2 < rank; ++d)
     if (mask.shape[d] != 1)
       return std::nullopt;
-  if (length * keys > mostKnown ||
+  if (!canCompare(length, keys) ||
       !broadcastShapes(ArrayRef(mask.shape).take_back(2), {length, keys}))
     return std::nullopt;
   bool isMask = true;
@@ -236,7 +242,10 @@ void convertAttentionOperator(const Node &node) {
   if (llvm::any_of(ArrayRef(flat.shape).drop_back(2), [](int64_t size) { return size != 1; }))
     return node.fail("attn_mask differs from head to head or from sequence to sequence");
   flat.shape = Shape(ArrayRef(flat.shape).take_back(2));
-  if (length * keys > mostKnown || !broadcastShapes(flat.shape, {length, keys}))
+  if (!canCompare(length, keys))
+    return node.fail("masks " + Twine(keys) + " keys for each of " + Twine(length) +
+                     " queries: expected at most " + Twine(mostKnown) + " pairs");
+  if (!broadcastShapes(flat.shape, {length, keys}))
     return node.fail("attn_mask is " + shapeText(flat.shape));
   bool isMask = true;
   std::optional<Sight> sight = sightOf(length, keys, [&](int64_t t, int64_t s) {
