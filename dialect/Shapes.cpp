@@ -4,6 +4,7 @@
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -54,6 +55,14 @@ std::optional<SmallVector<int64_t>> broadcastShapes(ArrayRef<int64_t> a, ArrayRe
       return std::nullopt;
   }
   return result;
+}
+
+bool isTooLarge(ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  return llvm::any_of(shape, [&](int64_t size) {
+    return !ShapedType::isDynamic(size) &&
+           (llvm::MulOverflow(count, size, count) || count > mostTensorElements);
+  });
 }
 
 int64_t elementCount(ArrayRef<int64_t> shape) {

@@ -27,6 +27,10 @@ std::optional<int64_t> boundSize(llvm::StringRef name, const llvm::StringMap<int
 /// The shape both broadcast to, aligned at the last dimension; nothing if they do not.
 std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a,
                                                           llvm::ArrayRef<int64_t> b);
+/// Elements that a tensor may have: what is counted or multiplied from them fits 63 bits.
+constexpr int64_t mostTensorElements = int64_t(1) << 40;
+/// Whether a tensor has more, whatever its free sizes are.
+bool isTooLarge(llvm::ArrayRef<int64_t> shape);
 /// Product of static sizes.
 int64_t elementCount(llvm::ArrayRef<int64_t> shape);
 /// Elements of a tensor of static shape.

@@ -34,6 +34,8 @@ public:
                                      << ", but has no hybrid.dims to name its free dimensions";
         return failure();
       }
+      if (failed(checkElements(shape, argument.getLoc())))
+        return failure();
       argument.setType(tensorOf(shape, convert(type.getElementType())));
       arguments.push_back(argument.getType());
     }
@@ -67,6 +69,14 @@ private:
       bound.push_back(size);
     }
     return builder.getArrayAttr(bound);
+  }
+
+  LogicalResult checkElements(ArrayRef<int64_t> shape, Location loc) {
+    if (isTooLarge(shape))
+      return emitError(loc) << "a tensor " << shapeText(shape)
+                            << " is too large: more than 2^40 elements. Compile with a smaller "
+                               "--batch or --length";
+    return success();
   }
 
   LogicalResult bindBlock(Block &block) {
@@ -114,8 +124,11 @@ private:
         types.push_back(tensorOf(tensor.getShape(), convert(tensor.getElementType())));
       }
     }
-    for (auto [result, type] : llvm::zip(op.getResults(), types))
+    for (auto [result, type] : llvm::zip(op.getResults(), types)) {
+      if (failed(checkElements(cast<RankedTensorType>(type).getShape(), op.getLoc())))
+        return failure();
       result.setType(type);
+    }
     return success();
   }
 

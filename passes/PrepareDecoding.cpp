@@ -1,12 +1,12 @@
 //===- PrepareDecoding.cpp - what is the same at every token, once ----------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/CSE.h"
 #include "passes/Passes.h"
 #include "passes/StateNames.h"
+#include "passes/StraightLine.h"
 
 namespace hybrid {
 #define GEN_PASS_DEF_PREPAREDECODING
@@ -108,11 +108,7 @@ struct PrepareDecoding : hybrid::impl::PrepareDecodingBase<PrepareDecoding> {
     });
     IRMapping mapping;
     for (Value value : wanted) { // whole slices, before a state takes the place of a part
-      llvm::SetVector<Operation *> slice;
-      BackwardSliceOptions options;
-      options.inclusive = true;
-      (void)getBackwardSlice(value, &slice, options);
-      for (Operation *op : slice)
+      for (Operation *op : sliceOf(value))
         if (!mapping.contains(op->getResult(0)))
           builder.clone(*op, mapping);
     }

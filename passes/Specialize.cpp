@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/BindSizes.h"
@@ -26,19 +25,11 @@ namespace {
 
 /// The ops that `parameter`'s initial value is computed with, in order; fails when it depends on an
 /// input of the model.
-FailureOr<llvm::SetVector<Operation *>> initialSlice(ParameterOp parameter) {
+FailureOr<SmallVector<Operation *>> initialSlice(ParameterOp parameter) {
   auto isInput = [](Value value) { return isa<BlockArgument>(value); };
-  llvm::SetVector<Operation *> slice;
-  bool dependsOnInput = isInput(parameter.getInitial());
-  if (!dependsOnInput) {
-    BackwardSliceOptions options;
-    options.omitBlockArguments = true;
-    options.inclusive = true;
-    (void)getBackwardSlice(parameter.getInitial(), &slice, options);
-    dependsOnInput = llvm::any_of(
-        slice, [&](Operation *op) { return llvm::any_of(op->getOperands(), isInput); });
-  }
-  if (dependsOnInput)
+  SmallVector<Operation *> slice = sliceOf(parameter.getInitial());
+  if (isInput(parameter.getInitial()) ||
+      llvm::any_of(slice, [&](Operation *op) { return llvm::any_of(op->getOperands(), isInput); }))
     return parameter.emitError()
            << "initial value of '" << parameter.getName()
            << "' depends on an input of the model, expected constants and random values only";

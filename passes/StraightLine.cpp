@@ -1,5 +1,7 @@
 //===- StraightLine.cpp - the form of function that graph passes work on ----===//
 #include "passes/StraightLine.h"
+#include "dialect/Shapes.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -11,6 +13,10 @@ LogicalResult verifyTensors(Operation *op, StringRef what, TypeRange types) {
     if (!tensor || !tensor.getElementType().isIntOrFloat())
       return op->emitError() << what << " of type " << type
                              << ", expected ranked tensors of numbers";
+    if (llvm::is_contained(tensor.getShape(), 0))
+      return op->emitError() << what << " of type " << type << ", expected at least one element";
+    if (hybrid::isTooLarge(tensor.getShape()))
+      return op->emitError() << what << " of type " << type << ", expected at most 2^40 elements";
   }
   return success();
 }
@@ -28,8 +34,28 @@ LogicalResult hybrid::verifyStraightLine(func::FuncOp function) {
                                     << block.back().getName() << "', expected a return";
   if (failed(verifyTensors(function, "has an argument", function.getArgumentTypes())))
     return failure();
-  for (Operation &op : block)
-    if (failed(verifyTensors(&op, "has a result", op.getResultTypes())))
-      return failure();
-  return success();
+  // Those of bodies, too.
+  return success(!function
+                      .walk([](Operation *op) {
+                        return failed(verifyTensors(op, "has a result", op->getResultTypes()))
+                                   ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+                      })
+                      .wasInterrupted());
+}
+
+// Not MLIR's backward slice, which recurs: a chain of ops may be longer than the stack is deep.
+SmallVector<Operation *> hybrid::sliceOf(Value value) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Operation *> slice;
+  SmallVector<Value> needed{value};
+  while (!needed.empty()) {
+    Operation *producer = needed.pop_back_val().getDefiningOp();
+    if (!producer || !seen.insert(producer).second)
+      continue;
+    slice.push_back(producer);
+    llvm::append_range(needed, producer->getOperands());
+  }
+  llvm::sort(slice, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return slice;
 }

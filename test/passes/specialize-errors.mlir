@@ -136,3 +136,51 @@ func.func @forward(%x: tensor<?x?xf32> {hybrid.dims = ["B", "L"]}) -> tensor<?x?
   %0 = hybrid.slice %x from [0, 8] size ["B", "L - 8"] : tensor<?x?xf32> -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
+
+// -----
+
+// Elements are counted once sizes are known, of inputs,
+module {
+  // expected-error@+1 {{a tensor [2, 8, 1099511627776] is too large: more than 2^40 elements. Compile with a smaller --batch or --length}}
+  func.func @forward(%x: tensor<?x?x1099511627776xf32> {hybrid.dims = ["B", "L", 1099511627776]}) {
+    return
+  }
+}
+
+// -----
+
+// and of what is made of them.
+module {
+  func.func @forward(%x: tensor<?x4x1xf32> {hybrid.dims = ["L", 4, 1]}) -> tensor<?x?x4x34359738368xf32> {
+    // expected-error@+1 {{a tensor [2, 8, 4, 34359738368] is too large: more than 2^40 elements}}
+    %y = hybrid.broadcast %x to ["B", "L", 4, 34359738368] : tensor<?x4x1xf32> -> tensor<?x?x4x34359738368xf32>
+    return %y : tensor<?x?x4x34359738368xf32>
+  }
+}
+
+// -----
+
+// Tensors have elements, in bodies as well, and not too many.
+// expected-error@+1 {{has an argument of type 'tensor<0x4xf32>', expected at least one element}}
+func.func @forward(%x: tensor<0x4xf32>) {
+  return
+}
+
+// -----
+
+func.func @forward(%x: tensor<2x4xf32>, %i: tensor<2x1xi32>, %w: tensor<2x1xf32>) {
+  %y = hybrid.routed_experts %x to %i weighted %w among 2 : tensor<2x4xf32>, tensor<2x1xi32>, tensor<2x1xf32> -> tensor<2x4xf32> {
+  ^bb0(%e: tensor<2x4xf32>):
+    // expected-error@+1 {{has a result of type 'tensor<2x0xf32>', expected at least one element}}
+    %p = hybrid.slice %e from [0, 0] size [2, 0] : tensor<2x4xf32> -> tensor<2x0xf32>
+    hybrid.yield %e : tensor<2x4xf32>
+  }
+  return
+}
+
+// -----
+
+// expected-error@+1 {{has an argument of type 'tensor<4194304x4194304xf32>', expected at most 2^40 elements}}
+func.func @forward(%x: tensor<4194304x4194304xf32>) {
+  return
+}
