@@ -195,6 +195,9 @@ struct Operation {
       if (times < 0 || static_cast<uint64_t>(times) > longestList ||
           left.list->size() * static_cast<size_t>(times) > longestList)
         return fail("a list has 0 to " + llvm::Twine(longestList) + " elements");
+      if (left.held * static_cast<uint64_t>(times) > largestValue)
+        return fail("a list has at most " + llvm::Twine(largestValue) +
+                    " characters and elements of its lists");
       std::vector<Value> values;
       for (int64_t i = 0; i < times; ++i)
         values.insert(values.end(), left.list->begin(), left.list->end());

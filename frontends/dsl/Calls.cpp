@@ -143,8 +143,10 @@ bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer,
     given[index] = {std::move(value), argument.place};
     fixed[index] = true;
   }
-  if (takesRest && !rest.empty())
+  if (takesRest && !rest.empty()) {
     given.back() = {Value::of(std::move(rest)), call.place};
+    good &= !isTooLarge(call.place, given.back()->value);
+  }
   return good;
 }
 

@@ -124,6 +124,8 @@ private:
   // Expressions (Expressions.cpp)
   /// `hint`: the name of the `let` this is the value of, for parameters.
   Value evaluate(const Expression &expression, llvm::StringRef hint = "");
+  /// Reports a value that would exhaust memory or time, and takes the steps that it is worth.
+  bool isTooLarge(Place place, const Value &value);
   /// Reports, once, nesting that would exhaust the stack.
   bool isTooDeep(Place place);
   /// The module of the library with a layer of this name; empty: none.

@@ -8,8 +8,7 @@ using namespace mlir;
 namespace hybrid::dsl {
 
 constexpr int64_t mostOps = 200000;
-constexpr int64_t mostSteps = 2000000;
-constexpr int64_t mostElements = int64_t(1) << 40;
+constexpr uint64_t mostSteps = 2000000;
 constexpr size_t mostDimensions = 8;
 
 Location Emitter::at(Place place) {
@@ -37,10 +36,11 @@ mlir::Value Emitter::ownPart(mlir::Value parameter, Experts *experts) {
       RankedTensorType::get(type.getShape().drop_front(), type.getElementType()), whole.getLoc());
 }
 
-bool Emitter::step(Place place) {
+bool Emitter::step(Place place, uint64_t count) {
   if (isStopped())
     return false;
-  if (++steps > mostSteps) {
+  steps += count;
+  if (steps > mostSteps) {
     diagnostics.error(place, "this model takes more than " + llvm::Twine(mostSteps) +
                                  " steps to write out: does a loop repeat too often?");
     stopped = true;
@@ -149,7 +149,7 @@ std::string Emitter::faultOf(const Shape &shape) {
       continue;
     if (dim.size < 1)
       return "the shape " + text(shape) + " has a size of " + text(dim) + ": expected at least 1";
-    if (llvm::MulOverflow(elements, dim.size, elements) || elements > mostElements)
+    if (llvm::MulOverflow(elements, dim.size, elements) || elements > mostTensorElements)
       return "a tensor " + text(shape) + " is too large: more than 2^40 elements";
   }
   return "";

@@ -18,9 +18,9 @@ public:
   /// Counts an op and returns its location. Beyond the limit an error is reported and `stopped` is
   /// set.
   mlir::Location at(Place place);
-  /// One step of elaboration; false when it went on for too long (reported once) or nothing more is
+  /// Steps of elaboration; false when it went on for too long (reported once) or nothing more is
   /// worth doing.
-  bool step(Place place);
+  bool step(Place place, uint64_t count = 1);
   void stop() { stopped = true; }
   bool isStopped() const { return stopped || diagnostics.full(); }
 
@@ -118,7 +118,8 @@ private:
 
   mlir::Block standIns; // arguments are operands of ops that only infer
   llvm::DenseMap<mlir::Type, mlir::Value> standInOf;
-  int64_t ops = 0, steps = 0;
+  int64_t ops = 0;
+  uint64_t steps = 0;
   bool stopped = false;
 };
 

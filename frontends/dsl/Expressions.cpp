@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace hybrid::dsl {
 
-constexpr int deepestValue = 100; // lists in lists
+constexpr int deepestValue = 100;                              // lists in lists
+constexpr size_t elementsOfStep = 64, charactersOfStep = 4096; // put together in its time
 
 Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
   using Kind = Expression::Kind;
@@ -74,10 +75,19 @@ Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
     break;
   }
   --depth;
+  return isTooLarge(expression.place, value) ? Value() : value;
+}
+
+bool Elaborator::isTooLarge(Place place, const Value &value) {
   if (value.nesting > deepestValue)
-    return diagnostics.error(expression.place,
-                             "a value is nested more than " + llvm::Twine(deepestValue) + " deep");
-  return value;
+    diagnostics.error(place, "a value is nested more than " + llvm::Twine(deepestValue) + " deep");
+  else if (value.held > largestValue)
+    diagnostics.error(place, "a value holds more than " + llvm::Twine(largestValue) +
+                                 " values and characters, with those in its lists");
+  else
+    return !emit.step(place, (value.list ? value.list->size() : 0) / elementsOfStep +
+                                 value.string.size() / charactersOfStep);
+  return true;
 }
 
 llvm::StringRef Elaborator::libraryModule(llvm::StringRef name) {

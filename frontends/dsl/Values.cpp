@@ -2,6 +2,7 @@
 #include "frontends/dsl/Values.h"
 #include "frontends/dsl/Builtins.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace hybrid::dsl {
@@ -28,8 +29,14 @@ Value Value::of(bool boolean) {
   return value;
 }
 
+void Value::holds(const Value &element) {
+  nesting = std::max<uint16_t>(nesting, element.nesting + 1);
+  held = llvm::SaturatingAdd(held, element.held);
+}
+
 Value Value::of(std::string string) {
   Value value(Kind::String);
+  value.held += string.size();
   value.string = std::move(string);
   return value;
 }
@@ -37,7 +44,7 @@ Value Value::of(std::string string) {
 Value Value::of(std::vector<Value> values) {
   Value value(Kind::List);
   for (const Value &element : values)
-    value.nesting = std::max<uint16_t>(value.nesting, element.nesting + 1);
+    value.holds(element);
   value.list = std::make_shared<const std::vector<Value>>(std::move(values));
   return value;
 }
@@ -45,7 +52,7 @@ Value Value::of(std::vector<Value> values) {
 Value Value::of(LayerValue layer) {
   Value value(Kind::Layer);
   for (const LayerValue::Bound &bound : layer.bound)
-    value.nesting = std::max<uint16_t>(value.nesting, bound.value.nesting + 1);
+    value.holds(bound.value);
   value.layer = std::make_shared<const LayerValue>(std::move(layer));
   return value;
 }

@@ -42,12 +42,16 @@ struct Dim {
 
 using Shape = std::vector<Dim>;
 
+/// What a value holds at most, with all that its lists and layers do: values and characters.
+constexpr uint64_t largestValue = 1 << 24;
+
 struct Value {
   enum class Kind : uint8_t { Poison, None, Integer, Float, Boolean, String, List, Layer, Tensor };
   Kind kind; // Poison: an error was reported, say no more
   bool boolean = false;
   bool holdsIntegers = false; // element type of a tensor
   uint16_t nesting = 0;       // of lists and of layers in layers
+  uint64_t held = 1;          // values in lists and layers, and characters of strings
   Dim integer;
   double number = 0;
   Place origin; // where the value was made
@@ -75,6 +79,9 @@ struct Value {
   /// An integer or a floating point number whose value is known.
   bool isNumber() const { return kind == Kind::Float || (isInteger() && !integer.isFree()); }
   double asNumber() const { return isInteger() ? static_cast<double>(integer.size) : number; }
+
+private:
+  void holds(const Value &element);
 };
 
 /// A layer as a value: one written in the language or a built-in one, with arguments given so far
