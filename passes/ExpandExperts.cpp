@@ -154,6 +154,9 @@ private:
   }
 };
 
+/// As many as a model may have as it is written.
+constexpr uint64_t mostCopiedOps = 200000;
+
 struct ExpandExperts : hybrid::impl::ExpandExpertsBase<ExpandExperts> {
   using ExpandExpertsBase::ExpandExpertsBase;
 
@@ -175,6 +178,16 @@ private:
       InFlightDiagnostic diagnostic = op.emitError()
                                       << "a capacity limits the rows of an expert, but this expert "
                                          "needs more than single rows: leave it out";
+      diagnostic.attachNote(mixing->getLoc()) << "'" << mixing->getName() << "' is here";
+      return diagnostic;
+    }
+    const auto copied = static_cast<uint64_t>(op.getBody().front().getOperations().size());
+    if (mixing && op.getExperts() > mostCopiedOps / copied) {
+      InFlightDiagnostic diagnostic = op.emitError()
+                                      << op.getExperts() << " experts of " << copied
+                                      << " operations are too many to write out, as an expert that "
+                                         "needs more than single rows is: expected at most "
+                                      << mostCopiedOps << " operations in all";
       diagnostic.attachNote(mixing->getLoc()) << "'" << mixing->getName() << "' is here";
       return diagnostic;
     }

@@ -23,3 +23,17 @@ func.func @capacity(%x: tensor<2x8x4xf32>, %i: tensor<2x8x1xi32>, %w: tensor<2x8
   }
   return
 }
+
+// -----
+
+// Each expert that mixes is a copy of its body.
+func.func @many(%x: tensor<2x8x4xf32>, %i: tensor<2x8x1xi32>, %w: tensor<2x8x1xf32>) {
+  // expected-error@+1 {{2000000000 experts of 2 operations are too many to write out, as an expert that needs more than single rows is: expected at most 200000 operations in all}}
+  %y = hybrid.routed_experts %x to %i weighted %w among 2000000000 : tensor<2x8x4xf32>, tensor<2x8x1xi32>, tensor<2x8x1xf32> -> tensor<2x8x4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>):
+    // expected-note@+1 {{'hybrid.reverse' is here}}
+    %r = hybrid.reverse %e along 1 : tensor<2x8x4xf32>
+    hybrid.yield %r : tensor<2x8x4xf32>
+  }
+  return
+}
