@@ -133,6 +133,11 @@ class Exchange(unittest.TestCase):
         tiny.write(self.source, ({**config, "hidden_size": -3, "num_hidden_layers": 10 ** 9, "num_key_value_heads": "two"}, shapes))
         self.refused("'hidden_size' is -3", "'num_hidden_layers' is 1000000000", "'num_key_value_heads' is \"two\"")
 
+    def test_experts(self):
+        config, shapes = tiny.jamba()
+        tiny.write(self.source, ({**config, "num_experts": 10 ** 9}, shapes))
+        self.refused(f"1000000000 experts in {config['num_hidden_layers']} layers are more than 262144")
+
     def test_unknown_model_type(self):
         tiny.write(self.source, ({**tiny.llama()[0], "model_type": "lllama"}, tiny.llama()[1]))
         self.refused("'model_type' is 'lllama'", "Known are", "llama")

@@ -277,12 +277,14 @@ void passExpertGroups(Call &call, const ExpertGroups &groups) {
     call.with("groups", groups.groups).with("kept", groups.kept);
 }
 
-void checkExperts(Config &config, int64_t layers, int64_t experts, int64_t active) {
+int64_t checkedExperts(Config &config, int64_t layers, int64_t experts, int64_t active) {
   constexpr int64_t most = int64_t{1} << 18;
   config.require(active <= experts,
                  fmt::format("{} experts of {} would be active", active, experts));
-  config.require(layers * experts <= most,
+  const bool areFew = experts <= most / std::max<int64_t>(1, layers);
+  config.require(areFew,
                  fmt::format("{} experts in {} layers are more than {}", experts, layers, most));
+  return areFew ? experts : 1;
 }
 
 } // namespace hybrid::rt::exchange

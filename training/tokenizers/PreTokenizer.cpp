@@ -1,6 +1,7 @@
 //===- PreTokenizer.cpp - text into the pieces that a model encodes ---------===//
 #include "training/tokenizers/PreTokenizer.h"
 #include "training/tokenizers/ByteAlphabet.h"
+#include "training/tokenizers/Normalizer.h"
 #include "training/tokenizers/Regex.h"
 #include "training/tokenizers/Utf8.h"
 #include <algorithm>
@@ -246,29 +247,40 @@ public:
   explicit Sequence(std::vector<std::unique_ptr<PreTokenizer>> steps) : steps(std::move(steps)) {}
   bool split(std::string_view text, bool atStart, PieceSink &out,
              std::string &fault) const override {
-    return run(0, text, atStart, out, fault);
+    return Run(*this, text.size(), out, fault).from(0, text, atStart);
   }
 
 private:
-  bool run(size_t step, std::string_view text, bool atStart, PieceSink &out,
-           std::string &fault) const {
-    if (step == steps.size())
-      return out.take(text, atStart);
-    if (step + 1 == steps.size())
-      return steps[step]->split(text, atStart, out, fault);
-    struct Next final : PieceSink {
-      Next(const Sequence &sequence, size_t step, PieceSink &out, std::string &fault)
-          : sequence(sequence), step(step), out(out), fault(fault) {}
-      bool take(std::string_view piece, bool atStart) override {
-        return sequence.run(step, piece, atStart, out, fault);
-      }
-      const Sequence &sequence;
-      size_t step;
-      PieceSink &out;
-      std::string &fault;
-    } next(*this, step + 1, out, fault);
-    return steps[step]->split(text, atStart, next, fault);
-  }
+  /// Of one text.
+  struct Run {
+    Run(const Sequence &sequence, size_t given, PieceSink &out, std::string &fault)
+        : steps(sequence.steps), given(given), made(steps.size()), out(out), fault(fault) {}
+
+    /// A piece goes through the steps from `step` on.
+    bool from(size_t step, std::string_view text, bool atStart) {
+      if (step == steps.size())
+        return out.take(text, atStart);
+      struct Next final : PieceSink {
+        Next(Run &run, size_t step) : run(run), step(step) {}
+        bool take(std::string_view piece, bool atStart) override {
+          if (isOvergrown(run.made[step] += piece.size(), run.given)) {
+            run.fault = overgrown(run.given).message;
+            return false;
+          }
+          return run.from(step + 1, piece, atStart);
+        }
+        Run &run;
+        size_t step;
+      } next(*this, step);
+      return steps[step]->split(text, atStart, next, fault);
+    }
+
+    const std::vector<std::unique_ptr<PreTokenizer>> &steps;
+    size_t given;
+    std::vector<size_t> made; // bytes, by each step
+    PieceSink &out;
+    std::string &fault;
+  };
 
   std::vector<std::unique_ptr<PreTokenizer>> steps;
 };

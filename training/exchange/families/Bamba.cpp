@@ -137,11 +137,10 @@ Architecture readGraniteHybrid(Config &config) {
   const int64_t width = config.size({"hidden_size"}, 4096),
                 inner = config.size({"intermediate_size"}, 11008),
                 layers = readLayers(config, {"num_hidden_layers"}, 32),
-                experts = config.count({"num_local_experts"}, 8),
+                routed = config.count({"num_local_experts"}, 8),
                 active = config.count({"num_experts_per_tok"}, 2),
                 shared = config.size({"shared_intermediate_size"}, 1024);
-  if (experts > 0)
-    checkExperts(config, layers, experts, active);
+  const int64_t experts = routed > 0 ? checkedExperts(config, layers, routed, active) : 0;
   const double eps = config.number({"rms_norm_eps"}, 1e-6),
                embedding = config.number({"embedding_multiplier"}, 1),
                residual = config.number({"residual_multiplier"}, 1),

@@ -40,7 +40,7 @@ Settings readSettings(Config &config) {
   s.activation = activation(config, {"hidden_act"}, "silu");
   s.experts = config.size({"num_experts"}, 16);
   s.active = config.size({"num_experts_per_tok"}, 2);
-  checkExperts(config, s.layers, s.experts, s.active);
+  s.experts = checkedExperts(config, s.layers, s.experts, s.active);
   const bool automatic = config.isWord("mamba_dt_rank");
   config.require(!automatic || config.word({"mamba_dt_rank"}) == "auto",
                  "'mamba_dt_rank' is an integer or auto");

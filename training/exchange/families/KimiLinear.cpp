@@ -191,7 +191,7 @@ Architecture readKimiLinear(Config &config) {
   Config part = config.part("linear_attn_config");
   const Delta delta = readDelta(config, part, width, eps);
   const Latent latent = readLatent(config, width);
-  const Experts experts = readExperts(config, width);
+  Experts experts = readExperts(config, width);
   const std::string mixers = readMixers(config, part, layers);
   const std::vector<bool> sparse = readSparse(config, layers);
   std::string letters; // A and D, or B and E with experts
@@ -199,7 +199,7 @@ Architecture readKimiLinear(Config &config) {
     letters += static_cast<char>(mixers[i] + (sparse[i] ? 1 : 0));
   const bool hasExperts = letters.find_first_of("BE") != std::string::npos;
   if (hasExperts)
-    checkExperts(config, layers, experts.experts, experts.active);
+    experts.experts = checkedExperts(config, layers, experts.experts, experts.active);
   // transformers keeps a head of its own whatever is said of tied weights.
   config.withoutEffect({"tie_word_embeddings"});
   const Ends ends{config.size({"vocab_size"}, 163840), width, false, "model.embed_tokens.weight",

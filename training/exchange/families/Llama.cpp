@@ -168,7 +168,7 @@ Architecture readMixtral(Config &config) {
   s.attention.window = readWindow(config, 0);
   s.experts = config.size({"num_local_experts", "num_experts"}, 8);
   s.active = config.size({"num_experts_per_tok"}, 2);
-  checkExperts(config, s.layers, s.experts, s.active);
+  s.experts = checkedExperts(config, s.layers, s.experts, s.active);
   config.withoutEffect({"output_router_logits", "router_aux_loss_coef", "router_jitter_noise"});
   return build(s, Rotary(config, s.attention.size, 1e6));
 }

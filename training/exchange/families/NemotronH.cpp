@@ -130,10 +130,11 @@ Architecture readNemotronH(Config &config) {
   mamba.activation = activation(config, {"mamba_hidden_act"}, "silu");
   config.require(mamba.heads % mamba.groups == 0, "'n_groups' divides 'mamba_num_heads'");
   const std::string letters = readPattern(config);
-  const Experts experts = readExperts(config);
+  Experts experts = readExperts(config);
   const bool hasExperts = letters.find('E') != std::string::npos;
   if (hasExperts)
-    checkExperts(config, static_cast<int64_t>(letters.size()), experts.experts, experts.active);
+    experts.experts = checkedExperts(config, static_cast<int64_t>(letters.size()), experts.experts,
+                                     experts.active);
   const Ends ends{config.size({"vocab_size"}, 131072), width,
                   config.flag({"tie_word_embeddings"}, false), "backbone.embeddings.weight",
                   "lm_head.weight"};

@@ -74,7 +74,7 @@ void readExperts(Config &config, Settings &s) {
   const int64_t step = config.size({"decoder_sparse_step"}, 1);
   const auto dense = config.integers("mlp_only_layers");
   if (s.experts > 0)
-    checkExperts(config, s.layers, s.experts, s.active);
+    s.experts = checkedExperts(config, s.layers, s.experts, s.active);
   for (int64_t i = 0; i < s.layers; ++i)
     if (char &letter = s.letters[static_cast<size_t>(i)];
         s.experts > 0 && (i + 1) % step == 0 &&

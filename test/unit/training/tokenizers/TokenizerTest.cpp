@@ -174,3 +174,18 @@ TEST(Tokenizer, ReplacementsCannotGrowWithoutBound) {
   ASSERT_FALSE(bool(done));
   EXPECT_NE(done.error().message.find("replacements are refused"), std::string::npos);
 }
+
+TEST(Tokenizer, PiecesCannotGrowWithoutBound) {
+  // Each step writes a byte beyond ASCII as a character of two.
+  json document = smallDocument();
+  json steps = json::array();
+  for (int i = 0; i < 30; ++i)
+    steps.push_back({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}});
+  document["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", steps}};
+  auto tokenizer = tokenizerFromText(document.dump(), "t");
+  ASSERT_TRUE(bool(tokenizer)) << tokenizer.error().message;
+  std::vector<int32_t> ids;
+  Result<void> done = (*tokenizer)->encode("\u00e9\u00e9\u00e9\u00e9", {}, ids);
+  ASSERT_FALSE(bool(done));
+  EXPECT_NE(done.error().message.find("replacements are refused"), std::string::npos);
+}
