@@ -45,10 +45,13 @@ HYBRID_INFER(AttentionOp) {
 
 //===-- the function of the score ---------------------------------------------------===//
 
-/// Numbers that belong to the terms' tensor.
 /// Of the queries and of the keys, each (C8).
 static constexpr int64_t mostTerms = 8;
-static int64_t termsOf(Value terms) { return terms ? shapeOf(terms)[1] : 0; }
+/// Numbers that belong to the terms' tensor; it may not have been verified.
+static int64_t termsOf(Value terms) {
+  return terms && shapeOf(terms).size() == 4 ? std::clamp<int64_t>(shapeOf(terms)[1], 0, mostTerms)
+                                             : 0;
+}
 
 /// Arguments of the score: the product, two positions, the head, and the terms.
 template <typename Op> static SmallVector<Type> scoreArguments(Op op) {

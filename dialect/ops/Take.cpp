@@ -10,6 +10,9 @@ HYBRID_INFER(TakeOp) {
     return emitOptionalError(location, "take: x is ", shapeText(shapeOf(adaptor.getX())),
                              " and indices ", shapeText(shapeOf(adaptor.getIndices())),
                              ": expected equal sizes but the last");
+  if (lastSize(adaptor.getX()) > INT32_MAX) // C2
+    return emitOptionalError(location, "take: x is ", shapeText(shapeOf(adaptor.getX())),
+                             ", but indices reach 2^31 - 1 values only");
   return give(types, {tensorOf(shapeOf(adaptor.getIndices()), elementOf(adaptor.getX()))});
 }
 

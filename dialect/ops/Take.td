@@ -7,6 +7,7 @@ def Hybrid_TakeOp : Hybrid_PureOp<"take", [Hybrid_Differentiable, Hybrid_Indexin
     `result[..., j] = x[..., indices[..., j]]`; an index outside gives NaN. The adjoint of `scatter`.
 
     - C1: x and indices have the same leading dimensions
+    - C2: the last dimension of x is below 2^31
 
     ```mlir
     %v = hybrid.take %scores at %i : tensor<2x8x4xf32>, tensor<2x8x2xi32> -> tensor<2x8x2xf32>

@@ -12,6 +12,9 @@ HYBRID_INFER(TopKOp) {
   if (k < 1 || (!ShapedType::isDynamic(shape.back()) && k > shape.back())) // C2
     return emitOptionalError(location, "top_k: k = ", k, ", but x is ", shapeText(shape),
                              ": expected 1 to its last dimension");
+  if (shape.back() > INT32_MAX) // C2
+    return emitOptionalError(location, "top_k: x is ", shapeText(shape),
+                             ", but places reach 2^31 - 1 values only");
   shape.back() = k;
   return give(types, {tensorOf(shape, IntegerType::get(context, 32))});
 }

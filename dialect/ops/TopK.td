@@ -8,7 +8,7 @@ def Hybrid_TopKOp : Hybrid_PureOp<"top_k", [Hybrid_Positions, Hybrid_Cost]> {
     are reproducible. NaN counts as the smallest. A choice has no gradient: `take` gives the chosen values with theirs.
 
     - C1: x has at least one dimension
-    - C2: k is at least 1 and at most the last dimension of x
+    - C2: k is at least 1 and at most the last dimension of x, which is below 2^31
 
     ```mlir
     %i = hybrid.top_k %scores of 2 : tensor<2x8x4xf32> -> tensor<2x8x2xi32>

@@ -225,6 +225,18 @@ func.func @terms(%q: tensor<2x8x16xf32>, %g: tensor<2x1x4x8xf32>) {
 
 // -----
 
+// attention C8: terms have four dimensions.
+func.func @terms_of_one_dimension(%q: tensor<2x8x16xf32>, %g: tensor<8xf32>) {
+  // expected-error@+1 {{key_terms is [8], expected [batch, terms, heads, positions] = [2, 1, 4, 8] with 1 to 8 terms}}
+  %0:2 = hybrid.attention %q, %q, %q heads 4 kv_heads 4 key_terms(%g : tensor<8xf32>) : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32> -> tensor<2x8x16xf32>, tensor<2x4x8xf32> score {
+  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>):
+    hybrid.yield %s : tensor<f32>
+  }
+  return
+}
+
+// -----
+
 // attention C8: terms of keys are those of all keys, the past's before.
 func.func @terms_of_the_past(%q: tensor<2x8x16xf32>, %p: tensor<2x5x16xf32>, %g: tensor<2x1x4x8xf32>) {
   // expected-error@+1 {{key_terms is [2, 1, 4, 8], expected [batch, terms, heads, positions] = [2, 1, 4, 13] with 1 to 8 terms}}

@@ -30,11 +30,31 @@ func.func @f(%x: tensor<2x4xf32>) {
 
 // -----
 
+// top_k C2: places are 32 bits.
+func.func @f(%x: tensor<2x4294967296xf32>) {
+  // expected-error@+2 {{top_k: x is [2, 4294967296], but places reach 2^31 - 1 values only}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = hybrid.top_k %x of 1 : tensor<2x4294967296xf32> -> tensor<2x1xi32>
+  return
+}
+
+// -----
+
 // take C1: leading dimensions.
 func.func @f(%x: tensor<2x4xf32>, %i: tensor<3x1xi32>) {
   // expected-error@+2 {{x is [2, 4] and indices [3, 1]: expected equal sizes but the last}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.take %x at %i : tensor<2x4xf32>, tensor<3x1xi32> -> tensor<3x1xf32>
+  return
+}
+
+// -----
+
+// take C2: indices are 32 bits.
+func.func @f(%x: tensor<2x4294967296xf32>, %i: tensor<2x1xi32>) {
+  // expected-error@+2 {{take: x is [2, 4294967296], but indices reach 2^31 - 1 values only}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = hybrid.take %x at %i : tensor<2x4294967296xf32>, tensor<2x1xi32> -> tensor<2x1xf32>
   return
 }
 
