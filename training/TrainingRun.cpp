@@ -21,7 +21,7 @@ static uint64_t peakBytes() {
 static json withoutPlaces(json description) {
   const bool hashed = description.is_object() &&
                       (description.contains("files") || description.contains("prepared") ||
-                       !description.value("content_hash", json()).empty());
+                       description.contains("content_hash"));
   if (hashed)
     description.erase("path");
   if (auto data = hashed ? description.find("data") : description.end();
@@ -438,9 +438,13 @@ Error TrainingRun::explainNonFiniteLoss() {
       "step {}: the loss is {}; {}. {}. Try a smaller --lr, --warmup or --clip 1", step + 1, loss,
       op.empty() ? "no single operation could be found"
                  : "the first value that is not finite came from " + op,
-      savedStep >= 0 ? fmt::format("The last good state is '{}/{}'", record->checkpoints(),
-                                   checkpointName(savedStep))
-                     : "No checkpoint had been written yet")};
+      lastGoodState())};
+}
+
+std::string TrainingRun::lastGoodState() const {
+  return savedStep >= 0 ? fmt::format("The last good state is '{}/{}'", record->checkpoints(),
+                                      checkpointName(savedStep))
+                        : "No checkpoint had been written yet";
 }
 
 void TrainingRun::planSteps() {
@@ -519,6 +523,15 @@ bool TrainingRun::evaluatesNow() const {
 }
 
 Result<void> TrainingRun::evaluated(const EvaluationScore &score) {
+  // What is measured here came of updates that were finite, and is in no checkpoint yet.
+  if (!std::isfinite(score.loss)) {
+    if (settings.observer)
+      settings.observer->diverged(state.step - 1);
+    return Error{fmt::format(
+        "step {}: the evaluation's loss is {} although the updates up to there were finite. {}. "
+        "Try a smaller --lr, --warmup or --clip 1",
+        state.step, score.loss, lastGoodState())};
+  }
   std::string text = fmt::format("step {}: eval loss {:.4f}, accuracy {:.4f}", state.step,
                                  score.loss, score.accuracy);
   if (data->bytesPerToken() > 0)

@@ -96,6 +96,8 @@ private:
   Hyper hyperAt(int64_t step) const;
   void fill(int64_t step, int64_t inBurst) const;
   Result<void> report(double seconds);
+  /// In words, for the message of a run that diverged.
+  std::string lastGoodState() const;
   nlohmann::json evaluationLine(const EvaluationScore &score) const;
   double elapsed() const;
   bool timeIsOver() const { return settings.timeLimit > 0 && elapsed() >= settings.timeLimit; }

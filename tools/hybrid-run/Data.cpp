@@ -197,8 +197,11 @@ void showLabelled(const ShowArguments &arguments, const rt::DataSpec &spec) {
         "{}: {} instances for training, {} for validation\n", each["class"].get<std::string>(),
         each["train_windows"].get<uint64_t>(), each["validation_windows"].get<uint64_t>());
   std::vector<int32_t> inputs(static_cast<size_t>(arguments.length)), targets(inputs.size());
+  const bool isTrain = arguments.split == "train";
   for (int64_t i = 0; i < arguments.count; ++i) {
-    if (arguments.split == "train")
+    if (!isTrain && static_cast<uint64_t>(i) >= source->testExamples())
+      break;
+    if (isTrain)
       source->train(static_cast<uint64_t>(i), inputs, targets);
     else
       source->test(static_cast<uint64_t>(i), source->testExamples(), inputs, targets);

@@ -1,11 +1,21 @@
 //===- TensorInput.cpp - a tensor given as a word ---------------------------------===//
 #include "training/arrays/TensorInput.h"
-#include <cstdlib>
+#include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
 
 namespace hybrid::rt {
+
+/// What the whole of a text says.
+template <typename T> static std::optional<T> numberOf(std::string_view text) {
+  T number{};
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  text.remove_prefix(text.starts_with('+') ? 1 : 0);
+  auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return fault == std::errc() && end == text.data() + text.size() ? std::optional(number)
+                                                                  : std::nullopt;
+}
 
 /// `2x3xf32=1,2,3,4,5,6`; nothing when the text is of no such form.
 static Result<std::optional<NpyArray>> parseInline(const std::string &text) {
@@ -21,24 +31,32 @@ static Result<std::optional<NpyArray>> parseInline(const std::string &text) {
   array.element = type == "i32" ? NpyArray::Element::I64 : NpyArray::Element::F64;
   for (size_t at = 0; cross != std::string::npos && at < cross;) {
     size_t next = std::min(head.find('x', at), cross);
-    array.shape.push_back(std::atoll(head.substr(at, next - at).c_str()));
+    auto size = numberOf<int64_t>(std::string_view(head).substr(at, next - at));
+    if (!size || *size < 1)
+      return Error{fmt::format("'{}' is not a size, in {}", head.substr(at, next - at), text)};
+    array.shape.push_back(*size);
     at = next + 1;
   }
   for (size_t at = 0; at <= values.size();) {
     size_t next = std::min(values.find(',', at), values.size());
     std::string item = values.substr(at, next - at);
-    char *end = nullptr;
-    double value = std::strtod(item.c_str(), &end);
-    int64_t integer = std::atoll(item.c_str());
-    if (item.empty() || *end)
-      return Error{fmt::format("'{}' is not a number, in {}", item, text)};
-    const auto *bytes = array.element == NpyArray::Element::I64
-                            ? reinterpret_cast<const std::byte *>(&integer)
-                            : reinterpret_cast<const std::byte *>(&value);
-    array.data.insert(array.data.end(), bytes, bytes + 8);
+    auto append = [&](const auto &number) {
+      if (!number)
+        return false;
+      const auto *bytes = reinterpret_cast<const std::byte *>(&*number);
+      array.data.insert(array.data.end(), bytes, bytes + sizeof *number);
+      return true;
+    };
+    const bool isInteger = array.element == NpyArray::Element::I64;
+    if (isInteger ? !append(numberOf<int64_t>(item)) : !append(numberOf<double>(item)))
+      return Error{
+          fmt::format("'{}' is not {}, in {}", item, isInteger ? "an integer" : "a number", text)};
     at = next + 1;
   }
-  if (static_cast<int64_t>(array.data.size()) != array.elements() * 8)
+  auto rows = static_cast<int64_t>(array.data.size() / 8); // of the sizes that are left
+  for (int64_t size : array.shape)
+    rows = rows % size == 0 ? rows / size : 0;
+  if (rows != 1)
     return Error{fmt::format("{} values are given for shape [{}]", array.data.size() / 8,
                              fmt::join(array.shape, ", "))};
   return std::optional(std::move(array));

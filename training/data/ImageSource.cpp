@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "executable/Permutation.h"
+#include "training/data/ContentHash.h"
 #include "training/data/DataSource.h"
 #include "training/data/ImageAugmentation.h"
 #include "training/data/Images.h"
@@ -103,6 +104,17 @@ ImageSet heldOut(ImageSet &set, double fraction, uint64_t seed) {
   return test;
 }
 
+/// Of all images and labels, whatever files they came from.
+std::string hashOf(std::initializer_list<const ImageSet *> sets) {
+  ContentHash hash;
+  for (const ImageSet *set : sets) {
+    hash.add({reinterpret_cast<const char *>(set->pixels.data()), set->pixels.size()});
+    hash.add({reinterpret_cast<const char *>(set->labels.data()),
+              set->labels.size() * sizeof(set->labels[0])});
+  }
+  return hash.text();
+}
+
 Result<ImageSet> readImages(const DataSpec &spec, const std::string &path,
                             const std::string &labels, double channels) {
   if (spec.kind == "png")
@@ -151,15 +163,13 @@ Result<std::unique_ptr<Source>> makeImageSource(const DataSpec &spec, int64_t le
   uint32_t greatest = *std::max_element(train->labels.begin(), train->labels.end());
   if (greatest > 255)
     return Error{fmt::format("{}: class {} is more than 255", where, greatest)};
-  uint64_t bytes = 0;
-  Result<std::string> hash = spec.kind == "idx" ? hashOfFile(spec.path, bytes) : std::string();
   nlohmann::json description = {{"data", spec.kind + ":" + spec.path},
                                 {"height", train->height},
                                 {"width", train->width},
                                 {"channels", train->channels},
                                 {"train_images", train->size()},
                                 {"test_images", test->size()},
-                                {"content_hash", hash ? *hash : ""},
+                                {"content_hash", hashOf({&*train, &*test})},
                                 {"data_seed", dataSeed}};
   auto source =
       std::make_unique<ImageSource>(std::move(*train), std::move(*test), std::move(description),

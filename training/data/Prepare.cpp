@@ -2,28 +2,15 @@
 #include "training/data/Prepare.h"
 #include "executable/TemporaryOutput.h"
 #include "runtime/files/AtomicFile.h"
+#include "training/data/ContentHash.h"
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
-#include <xxhash.h>
 
 namespace hybrid::rt {
 namespace {
 
 namespace fs = std::filesystem;
-
-class XxHash {
-public:
-  XxHash() : state(XXH3_createState()) { XXH3_64bits_reset(state); }
-  XxHash(const XxHash &) = delete;
-  XxHash &operator=(const XxHash &) = delete;
-  ~XxHash() { XXH3_freeState(state); }
-  void add(std::string_view bytes) { XXH3_64bits_update(state, bytes.data(), bytes.size()); }
-  std::string text() const { return fmt::format("{:016x}", XXH3_64bits_digest(state)); }
-
-private:
-  XXH3_state_t *state;
-};
 
 /// The two files of a split.
 struct SplitFiles {
@@ -31,7 +18,7 @@ struct SplitFiles {
   std::optional<AtomicFile> tokens, documents;
   std::string buffer;
   PreparedCounts counts;
-  XxHash hash;
+  ContentHash hash;
 
   Result<void> open(const std::string &folder) {
     for (auto [file, ending] : {std::pair(&tokens, ".bin"), std::pair(&documents, ".documents")}) {

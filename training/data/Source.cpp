@@ -31,9 +31,8 @@ public:
 
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
-    // Unlimited: every run seed reads its own stretch of the same endless data set.
     const uint64_t size = options.trainExamples;
-    example(size ? shuffledExample(number, size, options.seed) : number + (options.seed << 40),
+    example(size ? shuffledExample(number, size, options.seed) : number + stretchOf(options.seed),
             inputs, targets);
   }
   ShuffledSet shuffledSet() const override { return {options.trainExamples, options.seed}; }
@@ -53,6 +52,10 @@ public:
   std::string shortName() const override { return task->name(); }
 
 private:
+  /// Where a run begins in the data set without end: seeds of 24 bits 2^40 examples apart, others
+  /// anywhere, as two hardly meet.
+  static uint64_t stretchOf(uint64_t seed) { return seed >> 24 ? mixBits(seed) : seed << 40; }
+
   std::unique_ptr<Task> task;
   Convention convention;
   TaskSourceOptions options;

@@ -212,17 +212,24 @@ Result<TokenSet> TokenSet::tokenize(const DataSpec &spec, uint64_t seed) {
   set.validation = writer.take(true);
   set.vocabulary = (*tokenizer)->vocabulary();
   Result<std::vector<std::string>> files = filesOf(spec.path);
+  if (!files)
+    return files.error();
   nlohmann::json hashes = nlohmann::json::array();
-  for (size_t i = 0; files && i < files->size(); ++i) {
+  for (const std::string &file : *files) {
     uint64_t bytes = 0;
-    if (Result<std::string> hash = hashOfFile((*files)[i], bytes); hash)
-      hashes.push_back({{"path", (*files)[i]}, {"bytes", bytes}, {"content_hash", *hash}});
+    Result<std::string> hash = hashOfFile(file, bytes);
+    if (!hash)
+      return hash.error();
+    hashes.push_back({{"path", file}, {"bytes", bytes}, {"content_hash", *hash}});
   }
   set.description = {{"data", spec.kind + ":" + spec.path},
                      {"tokenizer", (*tokenizer)->identity()},
                      {"split", options.split},
                      {"data_seed", seed},
                      {"files", hashes}};
+  for (const char *option : {"separator", "field"})
+    if (std::string given = spec.option(option, ""); !given.empty())
+      set.description[option] = given;
   set.tokenizer = std::move(*tokenizer);
   return set;
 }
@@ -274,13 +281,22 @@ Result<TokenSet> TokenSet::open(const DataSpec &spec) {
     set.validation.tokens = copied(set.train.tokens, cut, size);
     set.train.tokens = copied(set.train.tokens, 0, cut);
   }
-  uint64_t bytes = 0;
-  Result<std::string> hash = hashOfFile(spec.path, bytes);
   set.description = {{"data", "tokens:" + spec.path},
-                     {"content_hash", hash ? *hash : ""},
-                     {"validation", held},
+                     {"bytes", *width},
                      {"fraction", *fraction},
                      {"vocabulary", set.vocabulary}};
+  if (set.tokenizer)
+    set.description["tokenizer"] = set.tokenizer->identity();
+  uint64_t bytes = 0;
+  Result<std::string> hash = hashOfFile(spec.path, bytes);
+  if (!hash)
+    return hash.error();
+  set.description["content_hash"] = *hash;
+  if (!held.empty()) {
+    if (!(hash = hashOfFile(held, bytes)))
+      return hash.error();
+    set.description["validation"] = {{"path", held}, {"content_hash", *hash}};
+  }
   return set;
 }
 

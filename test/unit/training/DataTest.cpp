@@ -266,3 +266,45 @@ TEST_F(DataTest, ImagesAreReadAndTheirFaultsTold) {
   EXPECT_EQ(repeated->answers(), 3);
   EXPECT_EQ(repeated->bytesPerToken(), 0);
 }
+
+TEST_F(DataTest, OtherDataIsDescribedOtherwise) {
+  auto described = [&](const std::string &text) {
+    auto spec = DataSpec::parse(text);
+    EXPECT_TRUE(bool(spec)) << text;
+    auto source = makeDataSource(std::span(&*spec, 1), 4, 0, 0);
+    EXPECT_TRUE(bool(source)) << source.error().message;
+    nlohmann::json description = (*source)->describe();
+    std::string hashes;
+    std::function<void(const nlohmann::json &)> collect = [&](const nlohmann::json &part) {
+      for (const auto &[key, value] : part.items())
+        if (key == "content_hash")
+          hashes += value.get<std::string>() + ' ';
+        else if (value.is_structured())
+          collect(value);
+        else if (key == "field" || key == "separator" || key == "bytes" || key == "tokenizer")
+          hashes += value.dump() + ' ';
+    };
+    collect(description);
+    return hashes;
+  };
+  std::string pixels = bigEndian(0x803) + bigEndian(3) + bigEndian(2) + bigEndian(2) +
+                       std::string("\1\2\3\4\5\6\7\10\11\12\13\14", 12);
+  const std::string images = write("i", pixels), tokens = write("t", std::string(640, '\1')),
+                    more = write("more", std::string(32, '\1')),
+                    other = write("other", std::string(32, '\0')),
+                    a = write("la", bigEndian(0x801) + bigEndian(3) + std::string("\2\0\1", 3)),
+                    b = write("lb", bigEndian(0x801) + bigEndian(3) + std::string("\1\0\2", 3)),
+                    lines = write("j", R"({"a": "abcdefgh", "b": "ijklmnop"})"
+                                       "\n"
+                                       R"({"a": "qrstuvwx", "b": "yzabcdef"})"
+                                       "\n");
+  const std::pair<std::string, std::string> pairs[] = {
+      {"idx:" + images + ",fraction=0.4,labels=" + a,
+       "idx:" + images + ",fraction=0.4,labels=" + b},
+      {"jsonl:" + lines + ",field=a,split=fraction=0.5",
+       "jsonl:" + lines + ",field=b,split=fraction=0.5"},
+      {"tokens:" + tokens + ",validation=" + more, "tokens:" + tokens + ",validation=" + other},
+      {"tokens:" + tokens + ",vocabulary=300", "tokens:" + tokens + ",vocabulary=300,bytes=1"}};
+  for (const auto &[first, second] : pairs)
+    EXPECT_NE(described(first), described(second)) << first;
+}

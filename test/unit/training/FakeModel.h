@@ -115,6 +115,8 @@ public:
   }
   void logits(int64_t row, std::span<double> values) const override {
     std::copy_n(shown->scores.begin() + row * classes, classes, values.begin());
+    if (trainCalls >= nanLogitsFrom)
+      std::fill(values.begin(), values.end(), NAN);
   }
   std::string findNonFinite(int64_t replica, const std::function<void()> &fill) override {
     fill();
@@ -138,7 +140,7 @@ public:
   uint64_t parameterCount() const override { return static_cast<uint64_t>(classes * classes); }
 
   uint64_t print = 77;
-  int64_t trainCalls = 0, nanAt = 0, signalAt = 0, nanReplica = 0;
+  int64_t trainCalls = 0, nanAt = 0, signalAt = 0, nanReplica = 0, nanLogitsFrom = INT64_MAX;
   int64_t slowFrom = 0; // steps take 2 ms before this call of a step, and 20 from it on
   bool showsLogits = true;
   int ahead = 0;

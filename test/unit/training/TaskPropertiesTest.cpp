@@ -3,6 +3,7 @@
 // threads, and a training set that shares nothing with the test.
 #include "TaskInstance.h"
 #include "TaskOracles.h"
+#include "training/data/Source.h"
 #include <set>
 #include <thread>
 
@@ -185,3 +186,14 @@ TEST_P(EveryTask, UnknownSettingsAreRefusedByName) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, EveryTask, testing::ValuesIn(tasksOfTokens()), testName);
+
+TEST(TaskSource, EverySeedOfARunTrainsOnOtherExamples) {
+  std::set<std::vector<int32_t>> seen;
+  for (uint64_t seed :
+       {uint64_t{0}, uint64_t{1}, uint64_t{1} << 24, uint64_t{1} << 40, UINT64_MAX}) {
+    auto source = makeTaskSource(make("in-context-recall"), Convention::Paper, {seed});
+    std::vector<int32_t> inputs(static_cast<size_t>(source->positions())), targets(inputs.size());
+    source->train(0, inputs, targets);
+    EXPECT_TRUE(seen.insert(inputs).second) << seed;
+  }
+}

@@ -234,6 +234,21 @@ TEST_F(TrainerTest, ANonFiniteLossNamesStepOperationAndLastCheckpoint) {
   EXPECT_TRUE(fs::exists(folder + "/a/checkpoints/" + checkpointName(20)));
 }
 
+TEST_F(TrainerTest, AStateThatEvaluatesToNoNumberIsNotKept) {
+  FakeModel model(4, 10, 5);
+  model.nanLogitsFrom = 35;
+  auto outcome = run("a", model);
+  ASSERT_FALSE(outcome);
+  for (const char *part : {"step 40: the evaluation's loss is nan", "step-00000030.safetensors"})
+    EXPECT_NE(outcome.error().message.find(part), std::string::npos) << outcome.error().message;
+  EXPECT_FALSE(fs::exists(folder + "/a/checkpoints/" + checkpointName(40)));
+  // What was kept is whole, and the run can go on from it.
+  ASSERT_TRUE(run("whole"));
+  auto resumed = run("a", true);
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  expectSameRun("a", "whole");
+}
+
 TEST_F(TrainerTest, AnObserverIsToldWhichStepDiverged) {
   struct Watcher final : TrainObserver {
     void diverged(int64_t step) override { steps.push_back(step); }
