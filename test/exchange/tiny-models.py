@@ -75,6 +75,22 @@ class Exchange(unittest.TestCase):
         tiny.write(self.source, tiny.llama(rope_scaling={"rope_type": "linear", "factor": 2.0}))
         self.comes_back()
 
+    def test_of_two_scalings_the_older_key_counts(self):
+        tiny.write(self.source, tiny.llama(rope_parameters={"rope_type": "dynamic", "factor": 4.0}, rope_scaling={"rope_type": "linear", "factor": 2.0}))
+        self.comes_back()
+
+    def test_qwen2_without_a_window(self):
+        tiny.write(self.source, tiny.qwen2(use_sliding_window=True, sliding_window=None, max_window_layers=0))
+        self.comes_back()
+        self.assertNotIn("window", (self.out / "model.hyb").read_text())
+
+    def test_gemma2_reads_one_key_of_its_activation(self):
+        tiny.write(self.source, tiny.gemma2(hidden_act="gelu"))
+        self.comes_back()
+        tiny.write(self.folder / "other", tiny.gemma2())
+        self.runner.run("import", "hf", self.folder / "other", "--out", self.folder / "usual")
+        self.assertEqual((self.out / "model.hyb").read_text(), (self.folder / "usual" / "model.hyb").read_text())
+
     def test_old_gpt2_with_masks(self):
         tiny.write(self.source, tiny.gpt2(scale_attn_by_inverse_layer_idx=True))
         self.comes_back()
@@ -145,6 +161,18 @@ class Exchange(unittest.TestCase):
     def test_rotary_of_a_share(self):
         tiny.write(self.source, tiny.llama(partial_rotary_factor=0.5))
         self.refused("'partial_rotary_factor' is 0.5, expected 1")
+
+    def test_shares_and_sizes_that_a_type_has_itself(self):
+        # What these keys say is read by no implementation of the type; with it, an odd number of channels would turn.
+        shapes = tiny.llama()[1]
+        for config in ({"model_type": "bamba", "hidden_size": 8, "num_attention_heads": 2, "num_key_value_heads": 1, "partial_rotary_factor": 0.25,
+                        "num_hidden_layers": 2, "attn_layer_indices": [1], "mamba_n_heads": 4, "mamba_d_head": 4, "mamba_n_groups": 1},
+                       {"model_type": "recurrent_gemma", "hidden_size": 8, "num_attention_heads": 2, "head_dim": 2, "intermediate_size": 12,
+                        "num_hidden_layers": 3}):
+            source = self.folder / config["model_type"]
+            tiny.write(source, (config, shapes))
+            said = self.refused("tensors are missing", source=source)
+            self.assertNotIn("channels of a head", said)
 
     def test_dynamic_rotary(self):
         tiny.write(self.source, tiny.llama(rope_scaling={"rope_type": "dynamic", "factor": 2.0}))

@@ -28,6 +28,23 @@ def llama(width=8, heads=2, keys=1, size=4, inner=12, layers=2, vocabulary=16, b
     return config, shapes
 
 
+def qwen2(**more):
+    config, shapes = llama(**more)
+    for name in [name for name in shapes if name.split(".")[-2] in ("q_proj", "k_proj", "v_proj")]:
+        shapes[name.replace("weight", "bias")] = shapes[name][:1]
+    del config["attention_bias"], config["mlp_bias"]
+    return {**config, "model_type": "qwen2"}, shapes
+
+
+def gemma2(width=8, **more):
+    config, shapes = llama(width=width, tied=True, **more)
+    del config["mlp_bias"], config["hidden_act"]
+    for i in range(config["num_hidden_layers"]):
+        for side in ("pre", "post"):
+            shapes[f"model.layers.{i}.{side}_feedforward_layernorm.weight"] = [width]
+    return {**config, "model_type": "gemma2", **more}, shapes
+
+
 def jamba(width=8, layers=4, inner=12, vocabulary=16, experts=3, state=4, rank=2, taps=3):
     config = {"model_type": "jamba", "hidden_size": width, "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": inner,
               "num_hidden_layers": layers, "vocab_size": vocabulary, "num_experts": experts, "num_experts_per_tok": 2, "rms_norm_eps": 1e-6,

@@ -5,15 +5,17 @@
 
 namespace hybrid::rt::exchange {
 
-Rotary::Rotary(Config &config, int64_t headSize, double theta, double share) {
+Rotary::Rotary(Config &config, int64_t headSize, double theta, double share, Share whose) {
   const bool whole = share == 1;
   const int64_t most = config.size({"max_position_embeddings"}, 2048);
   config.only("rope_interleaved", false, "the pairs of a head are halves apart");
   base = config.number({"rope_theta"}, theta);
-  share = config.number({"partial_rotary_factor"}, share);
-  for (std::string_view key : {"rope_parameters", "rope_scaling"}) {
-    if (!config.has({key}))
-      continue;
+  if (const double given = config.number({"partial_rotary_factor"}, share);
+      whose == Share::OfConfig)
+    share = given;
+  // Of both the older one counts.
+  const std::string_view key = config.has({"rope_scaling"}) ? "rope_scaling" : "rope_parameters";
+  if (config.has({key})) {
     Config scaling = config.part(key);
     base = scaling.number({"rope_theta"}, base);
     share = scaling.number({"partial_rotary_factor"}, share);

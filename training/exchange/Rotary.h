@@ -9,8 +9,11 @@ namespace hybrid::rt::exchange {
 class Rotary {
 public:
   /// From `rope_parameters`, or `rope_theta`, `rope_scaling` and `partial_rotary_factor`. `theta`
-  /// and `share` (of a head's channels that turn) are the type's defaults.
-  Rotary(Config &config, int64_t headSize, double theta, double share = 1);
+  /// and `share` (of a head's channels that turn) are the type's defaults; a share OfType is not
+  /// read from the top of the file.
+  enum class Share : uint8_t { OfConfig, OfType };
+  Rotary(Config &config, int64_t headSize, double theta, double share = 1,
+         Share whose = Share::OfConfig);
 
   /// What stands in front of the blocks, if anything.
   void prepare(Page &page) const;

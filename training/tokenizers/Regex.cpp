@@ -72,7 +72,7 @@ Result<std::string> translate(std::string_view pattern) {
         if (end == std::string_view::npos)
           return refuse(i, "a class without an end");
         std::string_view name = pattern.substr(i, end + 2 - i);
-        out += name == "[:alpha:]" ? "\\p{L}\\p{Nl}" : name;
+        out += name == "[:alpha:]" ? "\\p{Alphabetic}" : name;
         i = end + 1;
         continue;
       }

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <queue>
+#include <unordered_set>
 
 namespace hybrid::rt {
 
@@ -83,8 +84,10 @@ struct Occurrence {
 
 class Merger {
 public:
-  Merger(std::vector<Word> words, std::vector<std::string> &tokens, int64_t least)
-      : words(std::move(words)), tokens(tokens), least(least) {
+  /// `special` of the tokens are no text, whatever they spell.
+  Merger(std::vector<Word> words, std::vector<std::string> &tokens, size_t special, int64_t least)
+      : words(std::move(words)), tokens(tokens), least(least),
+        special(tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(special)) {
     for (uint32_t i = 0; i < this->words.size(); ++i)
       for (size_t k = 0; k + 1 < this->words[i].symbols.size(); ++k)
         count({this->words[i].symbols[k], this->words[i].symbols[k + 1]}, i, this->words[i].times);
@@ -105,6 +108,8 @@ public:
       }
       if (best.times < least)
         return false;
+      if (special.contains(tokens[best.pair.first] + tokens[best.pair.second]))
+        continue;
       merged = best.pair;
       merge(best.pair, std::move(found->second.words));
       return true;
@@ -169,6 +174,7 @@ private:
   std::vector<Word> words;
   std::vector<std::string> &tokens;
   int64_t least;
+  std::unordered_set<std::string> special;
   std::unordered_map<Pair, Occurrence, PairHash> pairs;
   std::unordered_map<std::string, uint32_t> known;
   std::priority_queue<Candidate> queue;
@@ -204,7 +210,8 @@ Result<std::string> BpeTrainer::train() const {
   }
   BpeDocument bpe{nlohmann::ordered_json::object(), nlohmann::ordered_json::array(), {}};
   bpe.splitsAsLlama3 = options.splitting == "llama3";
-  Merger merger(std::move(list), tokens, static_cast<int64_t>(options.least));
+  Merger merger(std::move(list), tokens, options.special.size(),
+                static_cast<int64_t>(options.least));
   for (Pair pair; static_cast<int64_t>(tokens.size()) < options.vocabulary && merger.step(pair);)
     bpe.merges.push_back({tokens[pair.first], tokens[pair.second]});
   // Not by operator[], which looks through all before.

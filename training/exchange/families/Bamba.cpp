@@ -92,7 +92,7 @@ Architecture readBamba(Config &config) {
   AttentionShape attention = readAttention(config, width, 32, 8);
   attention.bias = attention.outBias = config.flag({"attention_bias"}, false);
   const bool bias = config.flag({"mlp_bias"}, false);
-  const Rotary rotary(config, attention.size, 10000, 0.5);
+  const Rotary rotary(config, attention.size, 10000, 0.5, Rotary::Share::OfType);
   Mamba2Shape mamba = readMamba2Shape(config, width, eps, 256, 128);
   mamba.activation = function;
   std::string letters = mixersOf(config, layers);

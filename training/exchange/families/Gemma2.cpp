@@ -26,8 +26,8 @@ Architecture readGemma2(Config &config) {
                                         config.isNull("final_logit_softcapping") ? 0.0 : 30.0);
   config.require(scalar > 0 && cap >= 0 && finalCap >= 0,
                  "'query_pre_attn_scalar' is above 0, and caps are not below");
-  const std::string function =
-      activation(config, {"hidden_activation", "hidden_act"}, "gelu_pytorch_tanh");
+  config.withoutEffect({"hidden_act"});
+  const std::string function = activation(config, {"hidden_activation"}, "gelu_pytorch_tanh");
   const Rotary rotary(config, shape.size, 10000);
   const auto types = readLayerTypes(config, layers, {"full_attention", "sliding_attention"});
   std::string letters;

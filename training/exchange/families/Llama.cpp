@@ -134,9 +134,9 @@ int64_t readWindow(Config &config, int64_t usual) {
 
 /// Qwen's window: in layers from `max_window_layers` on, or where `layer_types` says so.
 void readQwenWindows(Config &config, Settings &s) {
-  const bool slides = config.flag({"use_sliding_window"}, false);
-  const int64_t window = config.size({"sliding_window"}, 4096),
-                first = config.count({"max_window_layers"}, 28);
+  const int64_t window = readWindow(config, 4096);
+  const bool slides = config.flag({"use_sliding_window"}, false) && window > 0;
+  const int64_t first = config.count({"max_window_layers"}, 28);
   const auto types = readLayerTypes(config, s.layers, {"full_attention", "sliding_attention"});
   for (int64_t i = 0; i < s.layers; ++i)
     s.windowed.push_back(types.empty() ? slides && i >= first

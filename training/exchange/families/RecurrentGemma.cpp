@@ -49,14 +49,18 @@ Architecture readRecurrentGemma(Config &config) {
                 recurrent = config.size({"lru_width"}, width),
                 taps = config.size({"conv1d_width"}, 4);
   AttentionShape shape = readAttention(config, width, 10, {});
+  shape.size = std::max<int64_t>(1, width / shape.heads); // whatever 'head_dim' says
+  config.require(
+      width % shape.heads == 0,
+      fmt::format("'hidden_size' is {}, which {} heads do not divide", width, shape.heads));
   shape.bias = config.flag({"attention_bias"}, false);
   shape.outBias = true;
   shape.window = config.size({"attention_window_size"}, 2048);
   const Rotary rotary(config, shape.size, 10000, 0.5);
   const double eps = config.number({"rms_norm_eps"}, 1e-6),
                cap = config.number({"logits_soft_cap"}, 30);
-  const std::string function =
-      activation(config, {"hidden_activation", "hidden_act"}, "gelu_pytorch_tanh");
+  config.withoutEffect({"hidden_act"});
+  const std::string function = activation(config, {"hidden_activation"}, "gelu_pytorch_tanh");
   config.require(inner % 2 == 0,
                  fmt::format("'intermediate_size' is {}, expected an even number", inner));
   config.require(

@@ -87,6 +87,22 @@ TEST(Tokenizer, ALearnedOneGivesEveryTextBackAndIsTheSameEachTime) {
   }
 }
 
+TEST(Tokenizer, NoTextIsASpecialTokenThatItSpells) {
+  std::string text;
+  for (int i = 0; i < 50; ++i)
+    text += "the other ";
+  auto trainer = BpeTrainer::create({300, 2, "gpt2", {"the"}});
+  ASSERT_TRUE(bool(trainer)) << trainer.error().message;
+  ASSERT_TRUE(bool((*trainer)->add(text)));
+  auto made = (*trainer)->train();
+  ASSERT_TRUE(bool(made)) << made.error().message;
+  auto tokenizer = tokenizerFromText(*made, "made");
+  ASSERT_TRUE(bool(tokenizer)) << tokenizer.error().message;
+  std::vector<int32_t> ids = encode(**tokenizer, text, {true, false});
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), 0), 0);
+  EXPECT_EQ(*(*tokenizer)->decode(ids, {}), text);
+}
+
 TEST(Tokenizer, AStreamNeverEndsWithinACharacter) {
   auto tokenizer = loadTokenizer("bytes");
   std::string text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z", all;
