@@ -39,8 +39,12 @@ int32_t sampleToken(std::span<double> logits, const SamplerOptions &options, Rng
     return logits[static_cast<size_t>(a)] > logits[static_cast<size_t>(b)];
   });
   size_t kept = order.size();
-  if (options.topK > 0)
-    kept = std::min(kept, static_cast<size_t>(options.topK));
+  if (options.topK > 0 && static_cast<size_t>(options.topK) < kept) {
+    kept = static_cast<size_t>(options.topK);
+    total = 0; // what is left out has no share in the mass
+    for (size_t i = 0; i < kept; ++i)
+      total += logits[static_cast<size_t>(order[i])];
+  }
   double mass = 0;
   size_t count = 0;
   // The likeliest has the value 1 here.

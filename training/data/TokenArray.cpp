@@ -13,6 +13,7 @@ constexpr size_t llmcHeader = 1024;
 struct Layout {
   size_t begin = 0, width = 0;
   uint64_t count = 0;
+  bool isSigned = false;
 };
 
 uint32_t wordAt(std::span<const std::byte> bytes, size_t at) {
@@ -57,7 +58,7 @@ Result<Layout> npyLayout(std::span<const std::byte> bytes, const std::string &pa
   if ((bytes.size() - fixed - size) / width < count)
     return refuse(fmt::format("{} tokens of {} bytes are said, {} bytes are there", count, width,
                               bytes.size() - fixed - size));
-  return Layout{fixed + size, width, count};
+  return Layout{fixed + size, width, count, type[1] == 'i'};
 }
 
 Result<Layout> layoutOf(std::span<const std::byte> bytes, const std::string &path, size_t width) {
@@ -97,6 +98,7 @@ Result<TokenArray> TokenArray::open(const std::string &path, size_t width) {
   array.begin = layout->begin;
   array.width = layout->width;
   array.count = layout->count;
+  array.isSigned = layout->isSigned;
   return array;
 }
 
@@ -111,7 +113,8 @@ TokenArray TokenArray::fromMemory(std::vector<uint32_t> tokens) {
 uint32_t TokenArray::operator[](uint64_t i) const {
   uint64_t value = 0;
   std::memcpy(&value, data.data() + i * width, width);
-  return value > 0xFFFFFFFFu ? 0xFFFFFFFFu : static_cast<uint32_t>(value);
+  const bool isNegative = isSigned && value >> (8 * width - 1) != 0;
+  return isNegative || value > noToken ? noToken : static_cast<uint32_t>(value);
 }
 
 uint64_t TokenArray::firstNotBelow(uint64_t vocabulary) const {

@@ -19,6 +19,8 @@ public:
   static TokenArray fromMemory(std::vector<uint32_t> tokens);
 
   uint64_t size() const { return count; }
+  /// What stands for a number that is negative or larger.
+  static constexpr uint32_t noToken = 0xFFFFFFFFu;
   uint32_t operator[](uint64_t i) const;
   uint64_t byteOffset(uint64_t i) const { return begin + i * width; }
   /// The first token that is not below `vocabulary`, or size().
@@ -31,6 +33,7 @@ private:
   std::span<const std::byte> data; // the tokens
   uint64_t count = 0, begin = 0;
   size_t width = 4;
+  bool isSigned = false;
 };
 
 } // namespace hybrid::rt

@@ -44,6 +44,19 @@ private:
   Part parts[2];
 };
 
+/// What is largest when nothing says how many there are.
+Result<int64_t> vocabularyOf(const TokenSplit &split, const std::string &path) {
+  uint32_t largest = 0;
+  for (uint64_t i = 0; i < split.tokens.size(); ++i) {
+    const uint32_t token = split.tokens[i];
+    if (token == TokenArray::noToken)
+      return Error{fmt::format("{}: token {} at byte {} is negative, or 2^32 - 1 or more", path, i,
+                               split.tokens.byteOffset(i))};
+    largest = std::max(largest, token);
+  }
+  return int64_t{largest} + 1;
+}
+
 Result<void> checkTokens(const TokenSplit &split, int64_t vocabulary, const std::string &path) {
   uint64_t bad = split.tokens.firstNotBelow(static_cast<uint64_t>(vocabulary));
   if (bad == split.tokens.size())
@@ -267,9 +280,14 @@ Result<TokenSet> TokenSet::open(const DataSpec &spec) {
       return validation.error();
     set.validation.tokens = std::move(*validation);
   }
-  for (const TokenSplit *split : {&set.train, &set.validation})
-    for (uint64_t i = 0; *vocabulary == 0 && !set.tokenizer && i < split->tokens.size(); ++i)
-      set.vocabulary = std::max<int64_t>(set.vocabulary, int64_t{split->tokens[i]} + 1);
+  for (const auto &[split, path] :
+       {std::pair(&set.train, spec.path), std::pair(&set.validation, held)})
+    if (*vocabulary == 0 && !set.tokenizer && split->tokens.size() > 0) {
+      Result<int64_t> needed = vocabularyOf(*split, path);
+      if (!needed)
+        return needed.error();
+      set.vocabulary = std::max(set.vocabulary, *needed);
+    }
   for (const TokenSplit *split : {&set.train, &set.validation})
     if (Result<void> good =
             checkTokens(*split, set.vocabulary, split == &set.train ? spec.path : held);

@@ -3,6 +3,7 @@
 #include "runtime/files/AtomicFile.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -11,10 +12,25 @@ namespace {
 
 using nlohmann::json;
 
+/// Of a share: infinite where a model rules out what is so, for which JSON has no number.
+json numberJson(double number) {
+  return std::isfinite(number) ? json(number)
+                               : json(std::isnan(number) ? "nan" : fmt::format("{}", number));
+}
+
+std::optional<double> numberFrom(const json &value) {
+  if (value.is_number())
+    return value.get<double>();
+  for (double number : {INFINITY, -INFINITY, NAN})
+    if (value == numberJson(number))
+      return number;
+  return std::nullopt;
+}
+
 json lineOf(const std::string &task, size_t example, const std::vector<Share> &shares) {
   json list = json::array();
   for (const Share &share : shares)
-    list.push_back({share.figure, share.part, share.whole});
+    list.push_back({share.figure, numberJson(share.part), numberJson(share.whole)});
   return {{"task", task}, {"example", example}, {"shares", std::move(list)}};
 }
 
@@ -24,10 +40,12 @@ std::optional<std::vector<Share>> sharesOf(const json &line) {
     return std::nullopt;
   std::vector<Share> shares;
   for (const json &each : *found) {
-    if (!each.is_array() || each.size() != 3 || !each[0].is_string() || !each[1].is_number() ||
-        !each[2].is_number())
+    if (!each.is_array() || each.size() != 3 || !each[0].is_string())
       return std::nullopt;
-    shares.push_back({each[0].get<std::string>(), each[1].get<double>(), each[2].get<double>()});
+    auto part = numberFrom(each[1]), whole = numberFrom(each[2]);
+    if (!part || !whole)
+      return std::nullopt;
+    shares.push_back({each[0].get<std::string>(), *part, *whole});
   }
   return shares;
 }

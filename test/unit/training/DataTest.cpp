@@ -144,6 +144,13 @@ TEST_F(DataTest, ReadsTokenFilesOfOthers) {
       write("a.npy", std::string("\x93NUMPY\x01\x00", 8) + size + npy + raw(tokens)));
   ASSERT_TRUE(bool(array)) << array.error().message;
   EXPECT_EQ((*array)[3], 50256u);
+  npy.replace(npy.find("<u2"), 3, "<i2");
+  const std::string path =
+      write("i.npy", std::string("\x93NUMPY\x01\x00", 8) + size + npy + raw(tokens));
+  auto set = TokenSet::open(*DataSpec::parse("tokens:" + path));
+  ASSERT_FALSE(bool(set));
+  EXPECT_NE(set.error().message.find("token 3 at byte 74 is negative"), std::string::npos)
+      << set.error().message;
 }
 
 TEST_F(DataTest, PreparedTokensAreWhatWasTokenized) {

@@ -158,6 +158,8 @@ TEST(Sampler, RespectsTemperatureTopKAndTopP) {
   EXPECT_EQ(draws({1, 2, 1}), (std::set<int32_t>{1, 3}));
   EXPECT_EQ(draws({1, 0, 0.4}), std::set<int32_t>{1});
   EXPECT_EQ(draws({2, 0, 1}).size(), 4u);
+  // Of the two that top-k leaves the first has 0.52.
+  EXPECT_EQ(draws({1, 2, 0.5}), std::set<int32_t>{1});
 }
 
 TEST(Progress, FitsItsWidth) {

@@ -349,9 +349,15 @@ TEST(SuiteFolder, GoesOnBehindTheLastWholeLine) {
     EXPECT_EQ(opened->find("t", 0)->front().part, 1.0 / 3) << "to the last bit";
     EXPECT_FALSE(opened->find("t", 1));
     ASSERT_TRUE(opened->keep("t", 1, shares));
+    ASSERT_TRUE(opened->keep("t", 2, {{"loss", INFINITY, 7}}));
     ASSERT_TRUE(opened->finish({{"done", true}}));
   }
-  EXPECT_TRUE(SuiteFolder::open(path, identity)->find("t", 1));
+  {
+    auto opened = SuiteFolder::open(path, identity);
+    ASSERT_TRUE(opened) << opened.error().message;
+    EXPECT_TRUE(opened->find("t", 1));
+    EXPECT_EQ(opened->find("t", 2)->front().part, INFINITY);
+  }
   auto other = SuiteFolder::open(path, {{"suite", "1"}, {"checkpoint", "3"}});
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message.find("whose 'checkpoint' is another one"), std::string::npos);
