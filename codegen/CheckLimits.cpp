@@ -17,7 +17,8 @@ std::string inTebibytes(double bytes) {
 
 class Check {
 public:
-  Check(ModuleOp module, bool onCuda) : module(module), onCuda(onCuda) {}
+  Check(ModuleOp module, bool onCuda, int64_t sharedBytes)
+      : module(module), onCuda(onCuda), sharedBytes(sharedBytes) {}
 
   LogicalResult run() {
     auto replicas = ReplicasAttr::of(module);
@@ -75,6 +76,15 @@ private:
       return op->emitError() << launch.getSource() << " has " << grid
                              << " work items, and no launch may have more than " << mostGrid
                              << ": compile with a smaller --batch or --length";
+    const auto threads = static_cast<int64_t>(launch.getThreads()),
+               shared = static_cast<int64_t>(launch.getScratchBytes());
+    if (onCuda && (threads > mostBlockThreads || shared > sharedBytes))
+      return op->emitError() << launch.getSource() << " takes blocks of " << threads
+                             << " threads and " << shared
+                             << " bytes of shared memory, and the target has at most "
+                             << mostBlockThreads << " and " << sharedBytes
+                             << ": it is too large for a GPU, as by its states, taps, experts or "
+                                "channels of a head";
     const size_t own = launch.getBuffers().size(),
                  most = onCuda ? mostBlockBuffers : mostLaunchBuffers;
     buffers += own;
@@ -88,12 +98,15 @@ private:
 
   ModuleOp module;
   bool onCuda;
+  int64_t sharedBytes; // of a block
   int64_t count = 1, tileSteps = 0;
   uint64_t buffers = 0;
 };
 
 } // namespace
 
-LogicalResult checkLimits(ModuleOp module, bool onCuda) { return Check(module, onCuda).run(); }
+LogicalResult checkLimits(ModuleOp module, const DeviceTarget &target) {
+  return Check(module, target.describe().device == "cuda", target.sharedBytes()).run();
+}
 
 } // namespace hybrid

@@ -6,6 +6,6 @@ namespace hybrid {
 
 /// Fails where a scheduled module goes beyond what an executable may be (executable/Limits.h), and
 /// says which size is to be smaller.
-mlir::LogicalResult checkLimits(mlir::ModuleOp module, bool onCuda);
+mlir::LogicalResult checkLimits(mlir::ModuleOp module, const DeviceTarget &target);
 
 } // namespace hybrid

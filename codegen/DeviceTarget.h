@@ -37,6 +37,8 @@ public:
   /// Who multiplies matrices that are not rounded: cublaslt or auto. False on a target that has no
   /// such choice.
   virtual bool chooseProducts(llvm::StringRef) { return false; }
+  /// Shared memory that a block of threads may have on all that it names; 0 where there is none.
+  virtual int64_t sharedBytes() const { return 0; }
   /// Whether the gradient of channels that repeat an input can be summed where it is made.
   virtual bool sharesRepeats() const { return false; }
   /// Whether products of bf16 and the products of what they made are faster as one kernel.

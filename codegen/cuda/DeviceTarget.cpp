@@ -150,16 +150,14 @@ public:
     return code;
   }
   ExecutableTarget describe() const override { return {"cuda", "", {}}; }
-
-private:
-  /// That a block may have on all of them.
-  int64_t sharedBytes() const {
+  int64_t sharedBytes() const override {
     int64_t shared = INT64_MAX;
     for (const std::string &architecture : architectures)
       shared = std::min(shared, sharedBytesOf(architecture));
     return shared;
   }
 
+private:
   FailureOr<Code> compilePtx(ModuleOp module, StringRef source, Code code) {
     StringRef architecture = architectures.front();
     if (architecture == "shim")

@@ -27,14 +27,20 @@ template <typename Op> static AttentionParams attentionParams(Op op) {
   return params;
 }
 
+/// A window as long as all keys at most: kernels add it to positions of 32 bits.
+static AttentionParams withinKeys(AttentionParams params) {
+  params.window = std::min(params.window, params.keyLength);
+  return params;
+}
+
 /// Forward, with the past in rings.
 static AttentionParams paramsOf(AttentionOp op) {
   AttentionParams params = attentionParams(op);
   params.past = op.getPastK() ? shapeOf(op.getPastK())[1] : 0;
   params.keyLength += params.past;
-  return params;
+  return withinKeys(params);
 }
-static AttentionParams paramsOf(AttentionGradOp op) { return attentionParams(op); }
+static AttentionParams paramsOf(AttentionGradOp op) { return withinKeys(attentionParams(op)); }
 
 namespace {
 

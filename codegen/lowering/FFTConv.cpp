@@ -437,9 +437,7 @@ bool computesShortConv(OpOperand &operand, const ProgramBuilder &program) {
 
 template <> LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
   if (op.getInitialState() || op.getReturnState())
-    return op.emitOpError() << "with a state and packed segments together is not supported on "
-                            << (program.device().kind == Device::Cpu ? "the CPU" : "CUDA")
-                            << ": carry the state or pack, not both";
+    return op.emitOpError() << "with a state must be canonicalised before it is lowered";
   Operands o = operandsOf(op, program);
   o.result = op.getResult();
   FFTConvParams p = paramsOf(op, o);

@@ -23,7 +23,7 @@ def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, H
     - C4: segments is [B, L] and S = L, without a past
     - C5: past_k and past_v come together and are [B, P, kv_heads*M]
     - C6: window is at least -1 (none)
-    - C7: rotary_base is above 0 and xpos_base is not below
+    - C7: rotary_base is above 0, and xpos_base is not below and large enough for the positions
     - C8: query_terms is [B, N, heads, L] and key_terms [B, N, heads, P+S], with 1 to 8 terms; there are terms with a score only
     - C9: score takes a number for each of its arguments, yields one, and holds elementwise ops and constants only
 

@@ -56,6 +56,8 @@ LogicalResult FFTConvOp::verify() {
                            << shapeText(x) << ": expected [batch, positions, channels]";
     history = shape[1];
   }
+  if (getSegments() && (getInitialState() || getReturnState())) // C5
+    return emitOpError() << "has segments and a state: carry the state or pack, not both";
   return verifyLongConv(*this, history);
 }
 
@@ -73,8 +75,6 @@ struct ExpandState : OpRewritePattern<FFTConvOp> {
   LogicalResult matchAndRewrite(FFTConvOp conv, PatternRewriter &rewriter) const override {
     if (!conv.getInitialState() && !conv.getReturnState())
       return rewriter.notifyMatchFailure(conv, "no state");
-    if (conv.getSegments())
-      return rewriter.notifyMatchFailure(conv, "packed segments do not carry a state");
     auto type = cast<RankedTensorType>(conv.getX().getType());
     if (!type.hasStaticShape() ||
         (conv.getInitialState() &&

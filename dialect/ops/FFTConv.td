@@ -15,7 +15,7 @@ def Hybrid_FFTConvOp : Hybrid_PureOp<"fftconv", [AttrSizedOperandSegments, Hybri
     - C2: filter is [K, C] with K <= L (K <= L + S with an initial state)
     - C3: skip is [C]
     - C4: gates have the type of x
-    - C5: segments is [B, L]
+    - C5: segments is [B, L], without a state
     - C6: initial_state is [B, S, C]
 
     ```mlir

@@ -180,6 +180,15 @@ func.func @fftconv_segments(%x: tensor<2x8x4xf32>, %h: tensor<8x4xf32>, %ids: te
 
 // -----
 
+// fftconv C5: segments or a state.
+func.func @f(%x: tensor<2x8x4xf32>, %h: tensor<8x4xf32>, %s: tensor<2x8xi32>, %p: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{has segments and a state: carry the state or pack, not both}}
+  %y = hybrid.fftconv %x, %h segments(%s : tensor<2x8xi32>) initial_state(%p : tensor<2x3x4xf32>) : tensor<2x8x4xf32>, tensor<8x4xf32> -> tensor<2x8x4xf32>
+  return
+}
+
+// -----
+
 // fftconv C6: the history has x's batch and channels.
 func.func @fftconv_state(%x: tensor<2x8x4xf32>, %h: tensor<8x4xf32>, %s: tensor<2x3x5xf32>) {
   // expected-error@+1 {{initial_state is [2, 3, 5], but x is [2, 8, 4]: expected [batch, positions, channels]}}

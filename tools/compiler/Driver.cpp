@@ -569,7 +569,7 @@ private:
     if (stage == "schedule")
       return print(module);
 
-    if (failed(checkLimits(module, target->describe().device == "cuda")))
+    if (failed(checkLimits(module, *target)))
       return 1;
     FailureOr<Code> code = target->compile(module, stage);
     if (failed(code))
