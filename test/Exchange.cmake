@@ -32,7 +32,8 @@ add_test(NAME exchange-onnx-again-27 COMMAND ${onnx_again} --opset 27 ${PROJECT_
 add_test(NAME exchange-onnx-again-long COMMAND ${onnx_again} CONFIGURATIONS Long)
 add_test(NAME exchange-onnx-again-27-long COMMAND ${onnx_again} --opset 27 CONFIGURATIONS Long)
 add_test(NAME exchange-onnx-refused COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/exchange/onnx-refused --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-set_tests_properties(exchange-onnx-refused exchange-onnx-again exchange-onnx-again-27 exchange-onnx-again-long exchange-onnx-again-27-long PROPERTIES LABELS exchange TIMEOUT 1800)
+add_test(NAME exchange-onnx-values COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/exchange/onnx-values --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+set_tests_properties(exchange-onnx-refused exchange-onnx-values exchange-onnx-again exchange-onnx-again-27 exchange-onnx-again-long exchange-onnx-again-27-long PROPERTIES LABELS exchange TIMEOUT 1800)
 
 # Exports as ONNX in ONNX Runtime. Debian has no usable packages of it; HYBRID_ONNX_PYTHON may name a Python that has them.
 set(onnx_python ${Python3_EXECUTABLE})

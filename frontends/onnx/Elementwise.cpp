@@ -51,9 +51,12 @@ void convertXor(const Node &node) {
 /// Infinities as the largest numbers: times 0 they are 0.
 mlir::Value finite(const Node &node, size_t i) {
   const Value &value = node.in(i);
-  if (!value.known)
+  // A stored tensor with infinities is a mask, and no weight.
+  KnownPtr known = node.to.knownOf(value);
+  auto isFinite = [](double element) { return std::isfinite(element); };
+  if (!known || (!value.known && llvm::all_of(known->values, isFinite)))
     return node.tensor(i);
-  Known clamped = *value.known;
+  Known clamped = *known;
   constexpr double most = std::numeric_limits<float>::max();
   for (double &element : clamped.values)
     element = std::clamp(element, -most, most);
@@ -119,7 +122,7 @@ void convertPow(const Node &node) {
   }
   const double whole = std::fabs(*power);
   mlir::Value value;
-  if (whole == std::trunc(whole) && whole <= 16) {
+  if (whole == std::trunc(whole) && whole <= 1024) {
     mlir::Value square = x;
     for (auto rest = static_cast<int>(whole); rest > 0; rest /= 2) {
       if (rest % 2 == 1)
@@ -132,7 +135,10 @@ void convertPow(const Node &node) {
   } else {
     value = ops.unary(UnaryKind::Exp, ops.times(ops.unary(UnaryKind::Log, x), whole));
   }
-  node.give(*power < 0 ? ops.unary(UnaryKind::Reciprocal, value) : value);
+  value = *power < 0 ? ops.unary(UnaryKind::Reciprocal, value) : value;
+  // The exponent may repeat it.
+  auto shape = broadcastShapes(shapeOf(x), node.in(1).shape);
+  node.give(shape ? ops.broadcast(value, *shape) : value);
 }
 
 void convertClip(const Node &node) {
@@ -189,7 +195,7 @@ void convertTrilu(const Node &node) {
     const int64_t across = index[1] - index[0];
     return (upper ? across >= diagonal : across <= diagonal) ? 1.0 : 0.0;
   });
-  node.give(node.to.ops.binary(BinaryKind::Mul, node.tensor(0),
+  node.give(node.to.ops.binary(BinaryKind::Mul, finite(node, 0),
                                node.to.numbers(node.to.valueOf(std::move(mask)))));
 }
 

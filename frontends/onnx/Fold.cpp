@@ -115,6 +115,8 @@ Results foldUnary(const Node &node) {
 Results foldBinary(const Node &node) {
   const std::string &op = node.proto.op_type();
   auto function = binaryFunctions().lookup(op);
+  if (op == "Mod" && node.integer("fmod", 0) != 0) // with the sign of the dividend
+    function = [](double a, double b, bool) { return std::fmod(a, b); };
   const bool ofIntegers = !isFloat(node.in(0).type);
   return elements(node, node.in(0).type, node.inputs(), [&](ArrayRef<double> x) {
     double value = x[0];
@@ -314,8 +316,10 @@ Results foldReduce(const Node &node) {
   const std::string &op = node.proto.op_type();
   const auto rank = static_cast<int64_t>(x.shape.size());
   std::optional<Shape> axes = node.axes(1, rank);
-  if (!axes) {
-    axes.emplace(rank);
+  if (!axes)
+    axes.emplace();
+  if (axes->empty() && node.integer("noop_with_empty_axes", 0) == 0) {
+    axes->resize(rank);
     std::iota(axes->begin(), axes->end(), 0);
   }
   const bool keep = node.integer("keepdims", 1) != 0;
@@ -356,24 +360,15 @@ Results foldReduce(const Node &node) {
 
 const llvm::StringMap<Fold> &table() {
   static const llvm::StringMap<Fold> all = [] {
-    llvm::StringMap<Fold> made{{"Not", foldNot},
-                               {"IsNaN", foldIsNaN},
-                               {"Where", foldWhere},
-                               {"Cast", foldCast},
-                               {"Shape", foldShape},
-                               {"Size", foldSize},
-                               {"Constant", foldConstant},
-                               {"ConstantOfShape", foldConstantOfShape},
-                               {"Range", foldRange},
-                               {"Trilu", foldTrilu},
-                               {"Gather", foldGather},
-                               {"GatherND", foldGatherND},
-                               {"CumSum", foldCumSum},
-                               {"ReduceSum", foldReduce},
-                               {"ReduceMean", foldReduce},
-                               {"ReduceMax", foldReduce},
-                               {"ReduceMin", foldReduce},
-                               {"ReduceProd", foldReduce}};
+    llvm::StringMap<Fold> made{{"Not", foldNot},           {"IsNaN", foldIsNaN},
+                               {"Where", foldWhere},       {"Cast", foldCast},
+                               {"Shape", foldShape},       {"Size", foldSize},
+                               {"Constant", foldConstant}, {"ConstantOfShape", foldConstantOfShape},
+                               {"Range", foldRange},       {"Trilu", foldTrilu},
+                               {"Gather", foldGather},     {"GatherND", foldGatherND},
+                               {"CumSum", foldCumSum},     {"ReduceSum", foldReduce},
+                               {"ReduceMean", foldReduce}, {"ReduceMax", foldReduce},
+                               {"ReduceMin", foldReduce},  {"ReduceProd", foldReduce}};
     for (const auto &entry : unaryFunctions())
       made[entry.first()] = foldUnary;
     for (const auto &entry : binaryFunctions())

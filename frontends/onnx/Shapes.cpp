@@ -373,9 +373,8 @@ void convertPad(const Node &node) {
       axes.push_back(d);
   if (node.text("mode", "constant") != "constant" || pads.size() != 2 * axes.size())
     return node.fail("pads other than with a constant, two for each dimension");
-  mlir::Value value = ops.plus(node.tensor(0), -fill);
-  if (fill == 0)
-    value = node.tensor(0);
+  // 1 where x is: what is filled in does not touch the numbers of x.
+  mlir::Value value = node.tensor(0), inside = fill == 0 ? nullptr : ops.constant(1, x.shape);
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = node.axisOf(axes[i], x.rank()), before = pads[i],
                   behind = pads[i + axes.size()];
@@ -385,11 +384,20 @@ void convertPad(const Node &node) {
                              ? shapeOf(value)[static_cast<size_t>(axis)]
                              : 0;
     const int64_t cutFront = std::max<int64_t>(0, -before), cutEnd = std::max<int64_t>(0, -behind);
-    if (cutFront + cutEnd > 0)
-      value = ops.part(value, axis, cutFront, size - cutFront - cutEnd);
-    value = ops.pad(value, axis, std::max<int64_t>(0, before), std::max<int64_t>(0, behind));
+    for (mlir::Value *each : {&value, &inside}) {
+      if (!*each || !ops.fault.empty())
+        continue;
+      if (cutFront + cutEnd > 0)
+        *each = ops.part(*each, axis, cutFront, size - cutFront - cutEnd);
+      *each = ops.pad(*each, axis, std::max<int64_t>(0, before), std::max<int64_t>(0, behind));
+    }
   }
-  node.give(fill == 0 ? value : ops.plus(value, fill));
+  if (inside && ops.fault.empty()) {
+    constexpr double most = std::numeric_limits<float>::max(); // infinity times 0 is none
+    value = ops.binary(BinaryKind::Add, value,
+                       ops.times(ops.oneMinus(inside), std::clamp(fill, -most, most)));
+  }
+  node.give(value);
 }
 
 //===-- reductions --------------------------------------------------------------------===//

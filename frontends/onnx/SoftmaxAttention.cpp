@@ -250,7 +250,7 @@ void convertAttentionOperator(const Node &node) {
   bool isMask = true;
   std::optional<Sight> sight = sightOf(length, keys, [&](int64_t t, int64_t s) {
     const double value = at(flat, {t, s});
-    const int64_t lag = t + keys - length - s;
+    const int64_t lag = t + past - s; // positions of queries begin behind the past
     isMask &= flat.type == DataType::Bool || value == 0 || value <= hidden;
     return (flat.type == DataType::Bool ? value != 0 : value == 0) && (!isCausal || lag >= 0) &&
            (left < 0 || lag <= left) && (right < 0 || -lag <= right);

@@ -50,6 +50,9 @@ public:
                                  "another --out",
                                  folder, recipe.name, recipe.budget,
                                  seed ? fmt::format(", seed {}", *seed) : "")};
+    if (auto cells = there->find("cells"); cells == there->end() || !cells->is_object())
+      return Error{fmt::format(
+          "{}: 'cells' is no object: this file was changed, give another --out", book.path)};
     book.content = std::move(*there);
     return book;
   }

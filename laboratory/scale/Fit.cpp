@@ -282,8 +282,8 @@ private:
       residuals.add(fitter.logLosses()[i] - smooth[i], leverages[i]);
       distances.push_back(std::fabs(fitter.logLosses()[i] - smooth[i]));
     }
-    std::nth_element(distances.begin(), distances.begin() + distances.size() / 2, distances.end());
-    fit.lawScatter = distances[distances.size() / 2];
+    std::sort(distances.begin(), distances.end());
+    fit.lawScatter = (distances[distances.size() / 2] + distances[(distances.size() - 1) / 2]) / 2;
     if (smooth.size() < 5 + fewestFree)
       return remark({}, "scatter", false,
                     fmt::format("no intervals of the parametric law: {} points for five "

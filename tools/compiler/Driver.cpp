@@ -131,7 +131,8 @@ private:
 
   OwningOpRef<ModuleOp> load() {
     if (isOnnx()) {
-      files.read.push_back({options.input, llvm::sys::path::filename(options.input).str(), source});
+      files.read.push_back(
+          {options.input, llvm::sys::path::filename(options.input).str(), foreign->getBuffer()});
       return importOnnx(context, foreign->getBuffer(), dslOptions.settings, options, weights);
     }
     if (!isMlir())
@@ -387,6 +388,11 @@ private:
                     "--emit=onnx; expected both, and no standard output\n";
       return 2;
     }
+    if (isInput(path)) {
+      complain() << "the model would take the place of its input, '" << printable(path)
+                 << "': expected another file, by -o\n";
+      return 2;
+    }
     FailureOr<std::string> bytes =
         exportOnnx(module, bound,
                    {options.checkpoint, options.operatorSet, compilerVersion(), asText,
@@ -403,6 +409,11 @@ private:
     llvm::SmallString<256> path(options.input == "-" ? "model" : options.input);
     llvm::sys::path::replace_extension(path, extension);
     return path.str().str();
+  }
+
+  bool isInput(llvm::StringRef path) const {
+    bool same = false;
+    return !llvm::sys::fs::equivalent(options.input, path, same) && same;
   }
 
   int compile(ModuleOp module) {
@@ -621,8 +632,8 @@ private:
     llvm::raw_string_ostream(provenance.cost) << llvm::json::Value(std::move(cost));
     std::vector<char> bytes = writeExecutable(module, *code, target->describe(), provenance);
     seal(bytes);
-    bool written = writeFile(outputPath("hyx"), bytes) &&
-                   (!isOnnx() || writeWeights(weights, outputPath("hyx")));
+    bool written = (!isOnnx() || writeWeights(weights, outputPath("hyx"))) &&
+                   writeFile(outputPath("hyx"), bytes);
     report("executable");
     return written ? 0 : 1;
   }

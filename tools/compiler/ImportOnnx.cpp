@@ -2,7 +2,9 @@
 #include "tools/compiler/ImportOnnx.h"
 #include "executable/Printable.h"
 #include "runtime/files/Safetensors.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -37,10 +39,30 @@ OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, StringRef bytes,
   return std::move(model.module);
 }
 
+/// Whether there is a file with other tensors, as of the library that the model came from: not what
+/// was written here before.
+static bool holdsOthers(const std::string &path,
+                        const std::vector<onnx::frontend::Weight> &weights) {
+  if (!llvm::sys::fs::exists(path))
+    return false;
+  auto there = rt::SafetensorsFile::open(path);
+  return !there || there->tensors().size() != weights.size() ||
+         !llvm::all_of(weights, [&](const onnx::frontend::Weight &weight) {
+           const rt::SafetensorsEntry *entry = there->find(weight.name);
+           return entry && llvm::equal(entry->shape, weight.shape);
+         });
+}
+
 bool writeWeights(const std::vector<onnx::frontend::Weight> &weights,
                   const std::string &executable) {
   llvm::SmallString<256> path(executable);
   llvm::sys::path::replace_extension(path, "safetensors");
+  if (holdsOthers(path.str().str(), weights)) {
+    llvm::errs() << "error: '" << printable(path.str().str())
+                 << "' holds other tensors than the weights of this model, which would take its "
+                    "place: expected another name, by -o\n";
+    return false;
+  }
   std::vector<rt::SafetensorsTensor> tensors;
   for (const onnx::frontend::Weight &weight : weights)
     tensors.push_back({weight.name,
