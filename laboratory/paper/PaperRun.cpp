@@ -11,6 +11,7 @@
 #include "training/compile/ModelSpec.h"
 #include "training/compile/Process.h"
 #include "training/data/Fetch.h"
+#include "training/record/FolderLock.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <optional>
 
 namespace hybrid::rt::lab {
 namespace {
@@ -31,6 +33,10 @@ public:
   static Result<CellBook> open(const std::string &folder, const Recipe &recipe,
                                std::optional<uint64_t> seed) {
     CellBook book;
+    auto lock = FolderLock::take(folder);
+    if (!lock)
+      return lock.error();
+    book.lock.emplace(std::move(*lock));
     book.path = folder + "/cells.json";
     book.content = {{"recipe", recipe.name}, {"budget", recipe.budget}, {"cells", json::object()}};
     if (seed)
@@ -66,6 +72,7 @@ public:
   }
 
 private:
+  std::optional<FolderLock> lock; // two writers would lose each other's cells
   std::string path;
   json content;
 };
