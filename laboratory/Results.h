@@ -109,15 +109,17 @@ struct TaskScore {
   double accuracy = 0, madAccuracy = 0;                 // mean over settings with a score
   double baselineAccuracy = 0, baselineMadAccuracy = 0; // of the baseline alone
   int64_t settings = 0, scored = 0;                     // in the suite; with a score
+  bool hasBaseline = false;                             // with a score
   int64_t runs = 0, done = 0, diverged = 0, failed = 0;
 };
 
 struct ArchitectureScore {
   std::string architecture;
-  double accuracy = 0, madAccuracy = 0; // mean over tasks with a score
-  double baselineAccuracy = 0, baselineMadAccuracy = 0;
-  bool complete = false;        // every run is done or diverged
-  std::vector<TaskScore> tasks; // in the order of Scoreboard::tasks
+  double accuracy = 0, madAccuracy = 0;                 // mean over tasks with a score
+  double baselineAccuracy = 0, baselineMadAccuracy = 0; // mean over those whose baseline has one
+  int64_t scored = 0, baselines = 0;                    // so many tasks; 0: a mean of none
+  bool complete = false;                                // every run is done or diverged
+  std::vector<TaskScore> tasks;                         // in the order of Scoreboard::tasks
 };
 
 struct Scoreboard {

@@ -106,6 +106,7 @@ TaskScore scoreTask(const std::string &task, const std::string &architecture,
     score.accuracy += setting.accuracy;
     score.madAccuracy += setting.madAccuracy;
     if (setting.axis == "baseline") {
+      score.hasBaseline = true;
       score.baselineAccuracy = setting.accuracy;
       score.baselineMadAccuracy = setting.madAccuracy;
     }
@@ -121,23 +122,21 @@ ArchitectureScore scoreArchitecture(const std::string &name, const Scoreboard &b
   ArchitectureScore score;
   score.architecture = name;
   score.complete = true;
-  double scored = 0;
   for (const std::string &task : board.tasks) {
     TaskScore each = scoreTask(task, name, board.settings);
     score.complete = score.complete && each.done + each.diverged == each.runs;
-    if (each.scored) {
-      ++scored;
-      score.accuracy += each.accuracy;
-      score.madAccuracy += each.madAccuracy;
-      score.baselineAccuracy += each.baselineAccuracy;
-      score.baselineMadAccuracy += each.baselineMadAccuracy;
-    }
+    score.scored += each.scored > 0;
+    score.accuracy += each.accuracy;
+    score.madAccuracy += each.madAccuracy;
+    score.baselines += each.hasBaseline;
+    score.baselineAccuracy += each.baselineAccuracy;
+    score.baselineMadAccuracy += each.baselineMadAccuracy;
     score.tasks.push_back(std::move(each));
   }
-  if (scored > 0)
-    for (double *value :
-         {&score.accuracy, &score.madAccuracy, &score.baselineAccuracy, &score.baselineMadAccuracy})
-      *value /= scored;
+  const auto scored = static_cast<double>(std::max<int64_t>(1, score.scored)),
+             baselines = static_cast<double>(std::max<int64_t>(1, score.baselines));
+  score.accuracy /= scored, score.madAccuracy /= scored;
+  score.baselineAccuracy /= baselines, score.baselineMadAccuracy /= baselines;
   return score;
 }
 

@@ -72,7 +72,9 @@ std::string scoreRows(const Scoreboard &board, bool mad, int width) {
                       : "-");
     if (sweeps)
       row.push_back(
-          percent(mad ? architecture.baselineMadAccuracy : architecture.baselineAccuracy, 0));
+          architecture.baselines > 0
+              ? percent(mad ? architecture.baselineMadAccuracy : architecture.baselineAccuracy, 0)
+              : "-");
     rows.push_back(std::move(row));
   }
   return alignColumns(rows, width);

@@ -5,6 +5,7 @@
 #include "codegen/lowering/Lowering.h"
 #include "dialect/CarriedState.h"
 #include "dialect/Shapes.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -398,7 +399,24 @@ static LogicalResult backwardInTiles(AttentionGradOp op, const Operands &o,
 
 //===-- Both directions --------------------------------------------------------===//
 
+/// Scales of xPos are powers of up to half the positions, of which the smallest base, of the first
+/// two channels, is 0.4 / 1.4 (RotaryTable.h): the exponent of e must leave room for the numbers
+/// that they are multiplied with. Sizes are known only here.
+static LogicalResult verifyXposReach(AttentionOp op) {
+  const int64_t positions = paramsOf(op).keyLength;
+  const double base = op.getXposBase().convertToDouble(),
+               most = isa<Float64Type>(elementOf(op.getQ())) ? 650 : 80,
+               reach = static_cast<double>(positions) / 2 * std::log(1.4 / 0.4);
+  if (base == 0 || op.getRotaryDims() == 0 || reach <= most * base)
+    return success();
+  return op.emitOpError() << "xpos_base = " << numberText(op.getXposBase()) << ", but " << positions
+                          << " positions have scales that the element type does not hold: expected "
+                          << static_cast<int64_t>(std::ceil(reach / most)) << " or more";
+}
+
 template <> LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
+  if (failed(verifyXposReach(op)))
+    return failure();
   const Operands o(op, op.getSoftmaxScale(), program);
   if (takesLibrary(op, program.device()))
     return lowerByLibrary(op, o, program);

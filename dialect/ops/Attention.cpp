@@ -127,20 +127,6 @@ template <typename Op> static LogicalResult verifyAttention(Op op) {
   return verifySegments(op, op.getSegments(), op.getQ(), "q"); // C4
 }
 
-/// Scales of xPos are powers of up to half the positions, of which the smallest base, of the first
-/// two channels, is 0.4 / 1.4 (operators.md): the exponent of e must leave room for the numbers
-/// that they are multiplied with.
-static LogicalResult verifyXposReach(AttentionOp op, int64_t positions) {
-  const double base = op.getXposBase().convertToDouble(),
-               most = isa<Float64Type>(elementOf(op.getQ())) ? 650 : 80,
-               reach = static_cast<double>(positions) / 2 * std::log(1.4 / 0.4);
-  if (base == 0 || op.getRotaryDims() == 0 || reach <= most * base)
-    return success();
-  return op.emitOpError() << "xpos_base = " << numberText(op.getXposBase()) << ", but " << positions
-                          << " positions have scales that the element type does not hold: expected "
-                          << static_cast<int64_t>(std::ceil(reach / most)) << " or more";
-}
-
 LogicalResult AttentionOp::verify() {
   if (failed(verifyAttention(*this)))
     return failure();
@@ -172,7 +158,7 @@ LogicalResult AttentionOp::verify() {
   if (!(getXposBase().convertToDouble() >= 0)) // C7
     return emitOpError() << "xpos_base = " << numberText(getXposBase())
                          << ", expected 0 (none) or a number above it";
-  return isFree ? success() : verifyXposReach(*this, own + before); // C7
+  return success();
 }
 
 LogicalResult AttentionGradOp::verify() {

@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace hybrid::dsl {
 
-constexpr int deepestValue = 100;                              // lists in lists
-constexpr size_t elementsOfStep = 64, charactersOfStep = 4096; // put together in its time
+constexpr int deepestValue = 100;                             // lists in lists
+constexpr size_t elementsOfStep = 8, charactersOfStep = 4096; // put together in its time
 
 Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
   using Kind = Expression::Kind;

@@ -179,9 +179,12 @@ private:
         refuseRename(document, declaration, params.newName, workspace.importPaths());
     if (refused.empty() && !workspace.contains(document.analysis.pathOf(declaration.place.file)))
       refused = "'" + declaration.name + "' is declared outside of the folder that is open";
+    lsp::WorkspaceEdit edit;
+    if (refused.empty())
+      edit = workspace.changeName(document, declaration, params.newName, refused);
     if (!refused.empty())
       return reply(refusal(refused));
-    reply(workspace.changeName(document, declaration, params.newName));
+    reply(std::move(edit));
   }
 
   void formatting(const lsp::DocumentSymbolParams &params,

@@ -126,7 +126,8 @@ std::vector<std::string> Workspace::files() const {
 
 llvm::lsp::WorkspaceEdit Workspace::changeName(const Document &document,
                                                const Declaration &declaration,
-                                               llvm::StringRef newName) const {
+                                               llvm::StringRef newName,
+                                               std::string &refused) const {
   using Kind = Declaration::Kind;
   const std::string path = document.analysis.pathOf(declaration.place.file);
   const uint32_t offset = declaration.place.offset;
@@ -142,7 +143,18 @@ llvm::lsp::WorkspaceEdit Workspace::changeName(const Document &document,
     else
       llvm::consumeError(uri.takeError());
   };
-  add(document.path, renameIn(document, path, offset, newName));
+  // What has the new name would hide a layer there, or be hidden by it.
+  auto editIn = [&](const Document &in) {
+    std::vector<llvm::lsp::TextEdit> edits = renameIn(in, path, offset, newName);
+    const bool isDefinition = declaration.kind == Kind::Layer || declaration.kind == Kind::Model;
+    if (isDefinition && !edits.empty())
+      for (const Declaration *each : in.names.own())
+        if (each->name == newName)
+          refused = "there is something called '" + newName.str() + "' in '" +
+                    llvm::sys::path::filename(in.path).str() + "' already";
+    add(in.path, std::move(edits));
+  };
+  editIn(document);
   const bool isSeenElsewhere = declaration.kind == Kind::Layer || declaration.kind == Kind::Model ||
                                declaration.kind == Kind::Parameter;
   if (!isSeenElsewhere)
@@ -159,7 +171,7 @@ llvm::lsp::WorkspaceEdit Workspace::changeName(const Document &document,
     if (!llvm::StringRef(text).contains(declaration.name))
       continue;
     const Document other(file, text, texts, libraries, Analysis::Depth::Parse);
-    add(file, renameIn(other, path, offset, newName));
+    editIn(other);
   }
   return edit;
 }

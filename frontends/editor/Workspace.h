@@ -28,8 +28,9 @@ public:
   llvm::lsp::Range rangeOf(const Document &document, const Fault::Note &note) const;
   /// Whether a file is open, or in a folder that is.
   bool contains(llvm::StringRef path) const;
+  /// Edits of all files; `refused` says why there are none to be made.
   llvm::lsp::WorkspaceEdit changeName(const Document &document, const Declaration &declaration,
-                                      llvm::StringRef newName) const;
+                                      llvm::StringRef newName, std::string &refused) const;
   const std::vector<std::string> &importPaths() const { return libraries; }
 
 private:

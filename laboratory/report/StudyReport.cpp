@@ -115,6 +115,9 @@ json stateJson(const std::optional<StateSize> &state) {
   return state ? json(state->total()) : json();
 }
 
+/// A mean, or nothing where it is one of none.
+json meanOf(double mean, int64_t count) { return count > 0 ? json(mean) : json(); }
+
 json architectureOf(const ArchitectureScore &score, const Architecture &architecture,
                     const Study &study, const Scoreboard &board, const RunsById &runs,
                     const std::map<std::string, double> &chances) {
@@ -128,18 +131,18 @@ json architectureOf(const ArchitectureScore &score, const Architecture &architec
     if (task.scored)
       both = {{"accuracy", task.accuracy},
               {"mad_accuracy", task.madAccuracy},
-              {"baseline_accuracy", task.baselineAccuracy},
-              {"baseline_mad_accuracy", task.baselineMadAccuracy}};
+              {"baseline_accuracy", meanOf(task.baselineAccuracy, task.hasBaseline)},
+              {"baseline_mad_accuracy", meanOf(task.baselineMadAccuracy, task.hasBaseline)}};
     both["settings"] = std::move(settings);
     tasks[task.task] = std::move(both);
   }
   return {{"architecture", score.architecture},
           {"path", architecture.path},
           {"settings", architecture.settings},
-          {"accuracy", score.accuracy},
-          {"mad_accuracy", score.madAccuracy},
-          {"baseline_accuracy", score.baselineAccuracy},
-          {"baseline_mad_accuracy", score.baselineMadAccuracy},
+          {"accuracy", meanOf(score.accuracy, score.scored)},
+          {"mad_accuracy", meanOf(score.madAccuracy, score.scored)},
+          {"baseline_accuracy", meanOf(score.baselineAccuracy, score.baselines)},
+          {"baseline_mad_accuracy", meanOf(score.baselineMadAccuracy, score.baselines)},
           {"complete", score.complete},
           {"counts", countsOf(study, &score.architecture).toJson()},
           {"cost",

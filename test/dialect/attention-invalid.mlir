@@ -198,15 +198,6 @@ func.func @rotary_base(%q: tensor<2x8x16xf32>) {
 
 // -----
 
-// attention C7: scales that f32 holds.
-func.func @xpos_reach(%q: tensor<2x16384x16xf32>) {
-  // expected-error@+1 {{xpos_base = 64, but 16384 positions have scales that the element type does not hold: expected 129 or more}}
-  %0:2 = hybrid.attention %q, %q, %q heads 4 kv_heads 4 {rotary_dims = 4 : i64, xpos_base = 64.0 : f64} : tensor<2x16384x16xf32>, tensor<2x16384x16xf32>, tensor<2x16384x16xf32> -> tensor<2x16384x16xf32>, tensor<2x4x16384xf32>
-  return
-}
-
-// -----
-
 // attention C7: a base of scales.
 func.func @xpos_base(%q: tensor<2x8x16xf32>) {
   // expected-error@+1 {{xpos_base = -1, expected 0 (none) or a number above it}}

@@ -161,6 +161,7 @@ def rename(session):
     check(refused(session, "model.hyb", "attention(", "other"), "'attention' is of the library, which other models use")
     check(refused(session, "model.hyb", "op.concat", "other", 4), "'concat' is an operator of the language")
     check(refused(session, "model.hyb", "normed", "y"), "there is something called 'y' here already")
+    check(refused(session, "model.hyb", "twice(x", "wide"), "there is something called 'wide' in 'model.hyb' already")
     check(refused(session, "model.hyb", "normed", "let"), "'let' is not a name: expected letters, digits and '_'")
     check(refused(session, "model.hyb", "normed", "a b"), "'a b' is not a name: expected letters, digits and '_'")
     check(refused(session, "model.hyb", "D], heads", "d"), "the name of a size begins with a capital letter")

@@ -1,5 +1,6 @@
 //===- ResultsTest.cpp - databases and scores ----------------------------------===//
 #include "laboratory/database/RunStore.h"
+#include "laboratory/report/Report.h"
 #include "test/unit/laboratory/Fixture.h"
 #include <fmt/format.h>
 #include <fstream>
@@ -269,6 +270,30 @@ TEST(Results, ScoresAreTheBestPointsOfTheGridAndMeansOverSettingsAndTasks) {
   study->runs[0].diverged = true;
   board = scoreStudy(*study);
   EXPECT_NEAR(board.settings[0].accuracy, 0.125, 1e-12);
+}
+
+TEST(Results, WhatHasNoScoreIsNoPartOfAMean) {
+  TemporaryFolder folder;
+  std::string path = folder.file("study.sqlite");
+  storeAt(path, makeStudy(4, 2));
+  finishAll(path, [](lab::Run &run) {
+    run.accuracy = run.madAccuracy = 0.5;
+    const bool isBaseline = run.task == "compression" && run.axis == "baseline";
+    if (run.architecture == "second" || isBaseline)
+      run.status = "failed";
+  });
+  auto study = readStudy(path);
+  ASSERT_TRUE(study) << study.error().message;
+  const Scoreboard board = scoreStudy(*study);
+  EXPECT_EQ(board.architectures[0].scored, 2);
+  EXPECT_EQ(board.architectures[0].baselines, 1);
+  EXPECT_EQ(board.architectures[0].baselineAccuracy, 0.5);
+  EXPECT_EQ(board.architectures[1].scored, 0);
+  const nlohmann::ordered_json scores = scoresJson(*study, board)["architectures"];
+  EXPECT_EQ(scores[0]["accuracy"], 0.5);
+  EXPECT_EQ(scores[0]["tasks"]["compression"]["baseline_accuracy"], nullptr);
+  EXPECT_EQ(scores[1]["accuracy"], nullptr) << "0 would be a score";
+  EXPECT_EQ(scores[1]["baseline_accuracy"], nullptr);
 }
 
 TEST(Results, AClaimThatWasLostDoesNotCount) {
