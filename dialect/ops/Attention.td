@@ -10,7 +10,7 @@ def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, H
     `o_t = Σ_s softmax_s(f(scale q_t·k_s)) v_s` per head; heads are contiguous blocks of channels. `kv_heads` divides
     `heads` (grouped query). `causal`: s <= t. `window` w >= 0: also s >= t-w. `rotary_dims` R: the first R dims of each
     head of q and k are rotated by position (`rotary_base`, pairs (i, i+R/2) or `rotary_interleaved`), with `xpos_base` > 0
-    also scaled as xPos does. Positions of q are the last L of k's (a state: the keys and values that came before).
+    also scaled as xPos does, which is refused when compiled for more positions than the element type has scales for. Positions of q are the last L of k's (a state: the keys and values that came before).
     Result 1, `lse`, is the log of the softmax denominators [B, heads, L]; a row that sees no key has the result 0 and the lse -inf.
 
     `f` is the region `score`, none by default: what a logit is made of. Its arguments are numbers: the product, the positions of
@@ -23,7 +23,7 @@ def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, H
     - C4: segments is [B, L] and S = L, without a past
     - C5: past_k and past_v come together and are [B, P, kv_heads*M]
     - C6: window is at least -1 (none)
-    - C7: rotary_base is above 0, and xpos_base is not below and large enough for the positions
+    - C7: rotary_base is above 0 and xpos_base is not below
     - C8: query_terms is [B, N, heads, L] and key_terms [B, N, heads, P+S], with 1 to 8 terms; there are terms with a score only
     - C9: score takes a number for each of its arguments, yields one, and holds elementwise ops and constants only
 

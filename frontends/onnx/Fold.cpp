@@ -88,7 +88,6 @@ const llvm::StringMap<Function> &binaryFunctions() {
       {"Mul", [](double a, double b, bool) { return a * b; }},
       {"Div", divide},
       {"Pow", [](double a, double b, bool) { return std::pow(a, b); }},
-      {"Mod", [](double a, double b, bool) { return b == 0 ? 0 : a - std::floor(a / b) * b; }},
       {"Max", [](double a, double b, bool) { return std::fmax(a, b); }},
       {"Min", [](double a, double b, bool) { return std::fmin(a, b); }}};
   return functions;
@@ -115,14 +114,22 @@ Results foldUnary(const Node &node) {
 Results foldBinary(const Node &node) {
   const std::string &op = node.proto.op_type();
   auto function = binaryFunctions().lookup(op);
-  if (op == "Mod" && node.integer("fmod", 0) != 0) // with the sign of the dividend
-    function = [](double a, double b, bool) { return std::fmod(a, b); };
   const bool ofIntegers = !isFloat(node.in(0).type);
   return elements(node, node.in(0).type, node.inputs(), [&](ArrayRef<double> x) {
     double value = x[0];
     for (double next : x.drop_front())
       value = function(value, next, ofIntegers);
     return value;
+  });
+}
+
+/// With the sign of the divisor, or with `fmod` of the dividend.
+Results foldMod(const Node &node) {
+  const bool ofDividend = node.integer("fmod", 0) != 0;
+  return elements(node, node.in(0).type, 2, [&](ArrayRef<double> x) {
+    return ofDividend  ? std::fmod(x[0], x[1])
+           : x[1] == 0 ? 0
+                       : x[0] - std::floor(x[0] / x[1]) * x[1];
   });
 }
 
@@ -366,9 +373,10 @@ const llvm::StringMap<Fold> &table() {
                                {"Constant", foldConstant}, {"ConstantOfShape", foldConstantOfShape},
                                {"Range", foldRange},       {"Trilu", foldTrilu},
                                {"Gather", foldGather},     {"GatherND", foldGatherND},
-                               {"CumSum", foldCumSum},     {"ReduceSum", foldReduce},
-                               {"ReduceMean", foldReduce}, {"ReduceMax", foldReduce},
-                               {"ReduceMin", foldReduce},  {"ReduceProd", foldReduce}};
+                               {"CumSum", foldCumSum},     {"Mod", foldMod},
+                               {"ReduceSum", foldReduce},  {"ReduceMean", foldReduce},
+                               {"ReduceMax", foldReduce},  {"ReduceMin", foldReduce},
+                               {"ReduceProd", foldReduce}};
     for (const auto &entry : unaryFunctions())
       made[entry.first()] = foldUnary;
     for (const auto &entry : binaryFunctions())
@@ -399,8 +407,9 @@ std::optional<std::vector<Known>> fold(const Node &node) {
   if (!isKnown && !ofSizes)
     return std::nullopt;
   const size_t least = found->second == foldWhere || found->second == foldRange ? 3
-                       : found->second == foldCondition || found->second == foldGather ||
-                               found->second == foldGatherND || found->second == foldCumSum
+                       : found->second == foldMod || found->second == foldCondition ||
+                               found->second == foldGather || found->second == foldGatherND ||
+                               found->second == foldCumSum
                            ? 2
                            : 0;
   for (size_t i = 0; i < std::max(least, found->second == foldBinary ? node.inputs() : 0); ++i)

@@ -240,8 +240,8 @@ Result<TokenSet> TokenSet::tokenize(const DataSpec &spec, uint64_t seed) {
                      {"split", options.split},
                      {"data_seed", seed},
                      {"files", hashes}};
-  for (const char *option : {"separator", "field"})
-    if (std::string given = spec.option(option, ""); !given.empty())
+  for (auto [option, usual] : {std::pair("separator", ""), std::pair("field", "text")})
+    if (std::string given = spec.option(option, usual); given != usual)
       set.description[option] = given;
   set.tokenizer = std::move(*tokenizer);
   return set;

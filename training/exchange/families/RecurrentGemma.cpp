@@ -51,7 +51,7 @@ Architecture readRecurrentGemma(Config &config) {
   AttentionShape shape = readAttention(config, width, 10, {});
   shape.size = std::max<int64_t>(1, width / shape.heads); // whatever 'head_dim' says
   config.require(
-      width % shape.heads == 0,
+      !config.has({"head_dim"}) || width % shape.heads == 0,
       fmt::format("'hidden_size' is {}, which {} heads do not divide", width, shape.heads));
   shape.bias = config.flag({"attention_bias"}, false);
   shape.outBias = true;
