@@ -69,8 +69,8 @@ struct ExpertGroups {
 ExpertGroups readExpertGroups(Config &config, Keys keys, int64_t experts, int64_t active);
 void passExpertGroups(Call &call, const ExpertGroups &groups);
 
-/// How many experts a layer has, of which so many are active; one, after a complaint, where they are
-/// too many to name.
+/// How many experts a layer has, of which so many are active; one, after a complaint, where they
+/// are too many to name.
 int64_t checkedExperts(Config &config, int64_t layers, int64_t experts, int64_t active);
 
 } // namespace hybrid::rt::exchange
