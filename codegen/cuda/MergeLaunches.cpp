@@ -55,6 +55,37 @@ private:
     while (isa<OutputOp>(*std::prev(end)))
       --end;
     append(last, [&](LaunchOp launch) { launch->moveBefore(&body, end); });
+    mergeRuns(body);
+  }
+
+  /// Brief launches that follow one another and need nothing of one another.
+  void mergeRuns(Block &body) {
+    std::vector<std::vector<LaunchOp>> runs(1);
+    SmallVector<Access> accesses; // of the last run
+    for (Operation &op : body) {
+      auto launch = dyn_cast<LaunchOp>(op);
+      const bool isBrief = launch && launch.getBrief();
+      const SmallVector<Access> own = accessesOf(&op);
+      if (isa<ScheduleStep, TileLoopOp>(op) && (!isBrief || conflict(own, accesses))) {
+        runs.emplace_back();
+        accesses.clear();
+      }
+      if (isBrief) {
+        runs.back().push_back(launch);
+        llvm::append_range(accesses, own);
+      }
+    }
+    for (const std::vector<LaunchOp> &run : runs)
+      if (run.size() > 1) {
+        // Buffers of the last one are there where that was.
+        Operation *behind = run.back()->getNextNode();
+        append(run, [&](LaunchOp launch) {
+          if (behind)
+            launch->moveBefore(behind);
+          else
+            launch->moveBefore(&body, body.end());
+        });
+      }
   }
 
   /// Elementwise on parameters and constants; what it writes, nobody has written a part of before.

@@ -42,8 +42,9 @@ def MergeLaunches : Pass<"schedule-merge-launches", "::mlir::ModuleOp"> {
   let summary = "run many small launches as one";
   let description = [{
     A launch costs about as much as a kernel of a few microseconds runs, and a small model has many that could run at any time: what depends on
-    parameters alone (their rounding, say) can all run first, and brief kernels that end in a gradient which nothing reads can all run last. Kernels of one kind side by
-    side in one grid are one launch; a block finds its own by its number. Programs that write parameters stay as they are.
+    parameters alone (their rounding, say) can all run first, and brief kernels that end in a gradient which nothing reads can all run last. Brief kernels that follow one
+    another anyhow, and need nothing of one another, run there. Kernels of one kind side by side in one grid are one launch; a block finds its own by its number.
+    Programs that write parameters stay as they are.
 
     ```mlir
     schedule.launch "fused_0" for "fused(exp)" grid 1 (%a, %b : ...) {generated, threads = 256 : i64, ...}                 // before

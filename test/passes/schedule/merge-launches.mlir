@@ -59,6 +59,32 @@ schedule.program @train {
   schedule.output "y" %y : memref<4x8xf32>
 }
 
+// Brief launches one behind the other are one where they are, where the buffers of the last are there; one that reads what one of them wrote is not
+// among them, nor is one of other threads.
+// CHECK-LABEL: schedule.program @runs
+// CHECK: schedule.launch "step" for "partials"
+// CHECK: schedule.buffer arena "late"
+// CHECK-NEXT: schedule.launch "merged_[[#]]" for "2 launches in one (first, second)" grid 4
+// CHECK-NEXT: schedule.launch "sumPartials<float>" for "reads first" grid 1
+// CHECK-NEXT: schedule.launch "sumPartials<float>" for "other threads" grid 1
+// CHECK-NEXT: schedule.launch "step" for "reader"
+schedule.program @runs {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %p = schedule.buffer arena : memref<4x8xf32>
+  %a = schedule.buffer arena : memref<8xf32>
+  %c = schedule.buffer arena : memref<8xf32>
+  %d = schedule.buffer arena : memref<8xf32>
+  %y = schedule.buffer arena : memref<4x8xf32>
+  schedule.launch "step" for "partials" grid 4 (%x, %p : memref<4x8xf32>, memref<4x8xf32>) {threads = 32 : i64, writes = array<i64: 1>}
+  schedule.launch "sumPartials<float>" for "first" grid 1 (%p, %a : memref<4x8xf32>, memref<8xf32>) {brief, threads = 128 : i64, writes = array<i64: 1>}
+  %b = schedule.buffer arena "late" : memref<8xf32>
+  schedule.launch "sumPartials<float>" for "second" grid 3 (%p, %b : memref<4x8xf32>, memref<8xf32>) {brief, threads = 128 : i64, writes = array<i64: 1>}
+  schedule.launch "sumPartials<float>" for "reads first" grid 1 (%a, %c : memref<8xf32>, memref<8xf32>) {brief, threads = 128 : i64, writes = array<i64: 1>}
+  schedule.launch "sumPartials<float>" for "other threads" grid 1 (%p, %d : memref<4x8xf32>, memref<8xf32>) {brief, threads = 256 : i64, writes = array<i64: 1>}
+  schedule.launch "step" for "reader" grid 4 (%a, %b, %c, %d, %y : memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<4x8xf32>) {threads = 32 : i64, writes = array<i64: 4>}
+  schedule.output "y" %y : memref<4x8xf32>
+}
+
 // Programs that write parameters stay as they are.
 // CHECK-LABEL: schedule.program @update
 // CHECK: schedule.launch "fused_0"
