@@ -53,6 +53,12 @@ constexpr Grid softmaxScanGrid(const SoftmaxScanParams &p, int64_t bytes = 0) {
   return {p.batch * p.timeBlocks * softmaxScanBlocks(p, softmaxScanThreads), softmaxScanThreads,
           bytes};
 }
+/// Shared memory for gradients of the taps, of which a thread has registers for few; none where
+/// that would leave a multiprocessor few warps: then they are added up in memory.
+template <typename T> constexpr int64_t softmaxScanTapBytes(const SoftmaxScanParams &p) {
+  const int64_t bytes = p.taps * softmaxScanThreads * static_cast<int64_t>(sizeof(T));
+  return bytes <= 48 << 10 ? bytes : 0;
+}
 constexpr Grid softmaxScanEntriesGrid(const SoftmaxScanParams &p) {
   return {ceilDiv(p.batch * p.channels, softmaxScanEntriesThreads), softmaxScanEntriesThreads};
 }
@@ -108,9 +114,7 @@ struct SoftmaxScanForward : KernelOf<SoftmaxScanParams, "softmax_scan_forward", 
 struct SoftmaxScanBackward
     : KernelOf<SoftmaxScanParams, "softmax_scan_backward", 11, 12, 13, 14, 15, 16> {
   HYBRID_ON_CPU(p.batch *softmaxScanBlocks(p, lanes<T>), 0, 64 * softmaxScanStateRows(p))
-  /// Shared memory for gradients of the taps, of which a thread has registers for few.
-  HYBRID_ON_CUDA(
-      cuda::softmaxScanGrid(p, p.taps *cuda::softmaxScanThreads *static_cast<int64_t>(sizeof(T))))
+  HYBRID_ON_CUDA(cuda::softmaxScanGrid(p, cuda::softmaxScanTapBytes<T>(p)))
 };
 
 /// On CUDA. Buffers: the first six of forward, summaries: what rows make of an empty tail, and

@@ -339,6 +339,13 @@ TYPED_TEST(SoftmaxScan, AgreesWithStatesAndSegments) {
                                         .finalState = (mask & 8) != 0}});
 }
 
+/// More taps than have their gradients in shared memory on CUDA.
+constexpr Case manyTaps[] = {
+    {.batch = 1, .length = 40, .channels = 33, .keys = 33, .taps = 400, .state = true},
+    {.length = 400, .channels = 6, .keys = 2, .taps = 390, .segments = true},
+    {.batch = 1, .length = 390, .channels = 3, .keys = 3, .taps = 388, .blockRows = 64}};
+TYPED_TEST(SoftmaxScan, AgreesWithManyTaps) { TestFixture::template checkAll<manyTaps>(); }
+
 constexpr Case divisions[] = {
     {.length = 40, .blockRows = 16},
     {.length = 37, .taps = 0, .segments = true, .state = true, .finalState = true, .blockRows = 8},

@@ -93,6 +93,13 @@ template <typename T, SoftmaxScanParams p> struct SoftmaxScanBlock {
         *to = value;
     }
   }
+  /// Adds it to what is there.
+  HYBRID_DEVICE void addKeySum(T *to, T value) const {
+    if constexpr (!ownKeys)
+      value = warpSum(value);
+    if (ownKeys ? active : laneIndex() == 0)
+      *to += value;
+  }
 
   /// Of a row of [batch, state rows, channels + keys], at the sequence and the row's first element.
   HYBRID_DEVICE int64_t stateOffset(int64_t row) const { return (batch * stateRows + row) * width; }
@@ -473,9 +480,23 @@ HYBRID_DEVICE void softmaxScanBackward(int64_t item, const T *k, const T *v, con
                 partialRow = block.time * keyBlocks * p.batch + keyRow;
   dk += keyRow * length * p.dkStride + block.key;
   dv += block.batch * length * p.dvStride + block.channel;
-  T *const dTaps = sharedMemory<T>() + laneIndex(); // [taps][lane], a column for each thread
+  // Of each lag but the first: in shared memory a column for each thread, in memory where it ends.
+  constexpr bool sharesTaps = softmaxScanTapBytes<T>(p) > 0;
+  T *const ownTaps = partialTaps + (taps > 0 ? partialRow * taps * p.keys + block.key : 0);
+  constexpr int64_t tapStride = sharesTaps ? softmaxScanThreads : p.keys;
+  T *const dTaps = sharesTaps ? sharedMemory<T>() + laneIndex() : ownTaps;
   for (int64_t lag = 1; lag < taps; ++lag)
-    dTaps[lag * softmaxScanThreads] = T(0);
+    if constexpr (sharesTaps)
+      dTaps[lag * tapStride] = T(0);
+    else
+      block.storeKeySum(dTaps + lag * tapStride, T(0));
+  auto addToTap = [&](int64_t lag, T value) {
+    T *const to = dTaps + lag * tapStride;
+    if constexpr (sharesTaps)
+      *to += value;
+    else
+      block.addKeySum(to, value);
+  };
   T dFirstTap = T(0), dDecay = T(0);
   const T firstTap = taps > 0 ? block.tap(0) : T(0);
 
@@ -490,18 +511,19 @@ HYBRID_DEVICE void softmaxScanBackward(int64_t item, const T *k, const T *v, con
   auto step = [&](int64_t s, const Row &row, T logit, T value) {
     T dLogit, dValue;
     tailGradients(logit, value, dLogit, dValue);
-    auto addTap = [&](T bias, const Row &at, T &dTap) {
+    auto seenBy = [&](T bias, const Row &at) { // what the tap's gradient gets
       T g = exponential(logit + bias - at.lse) * at.dy;
       dValue += g;
       g *= value - at.y;
-      dLogit += g, dTap += g;
+      dLogit += g;
+      return g;
     };
     if (taps > 0 && s >= 0)
-      addTap(firstTap, row, dFirstTap);
+      dFirstTap += seenBy(firstTap, row);
     HYBRID_NO_UNROLL
     for (int64_t lag = s < 0 ? -s : 1; lag < taps; ++lag)
       if (s + lag < gradient.end)
-        addTap(block.tap(lag), gradient.rowAt(s + lag), dTaps[lag * softmaxScanThreads]);
+        addToTap(lag, seenBy(block.tap(lag), gradient.rowAt(s + lag)));
     // Rows 1 to S - 1 of the final state are tokens.
     if constexpr (p.hasFinalState && taps > 1)
       if (const int64_t at = s - (length - taps); at >= 1 && gradient.end == length) {
@@ -537,9 +559,11 @@ HYBRID_DEVICE void softmaxScanBackward(int64_t item, const T *k, const T *v, con
     block.store(dInitialState + block.stateOffset(0) + block.channel, dValue);
     block.storeKeySum(partialWeights + keyRow * Block::stateRows * p.keys + block.key, dLogit);
   }
-  for (int64_t lag = 0; lag < taps; ++lag)
-    block.storeKeySum(partialTaps + (partialRow * taps + lag) * p.keys + block.key,
-                      lag == 0 ? dFirstTap : dTaps[lag * softmaxScanThreads]);
+  if constexpr (taps > 0)
+    block.storeKeySum(ownTaps, dFirstTap);
+  if constexpr (sharesTaps)
+    for (int64_t lag = 1; lag < taps; ++lag)
+      block.storeKeySum(ownTaps + lag * p.keys, dTaps[lag * tapStride]);
   if constexpr (p.hasDecay)
     block.storeKeySum(partialDecay + partialRow * p.keys + block.key, dDecay);
 }
