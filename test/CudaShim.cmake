@@ -35,8 +35,10 @@ hybrid_cuda_shim_test(devices-long ${devices} 40 2 CONFIGURATIONS Long)
 set_tests_properties(cuda-shim-devices-long PROPERTIES TIMEOUT 7200)
 hybrid_cuda_shim_test(lock-step LockStepTests)
 # Activations in bf16 keep outputs and gradients near those of f32.
-hybrid_cuda_shim_test(bf16 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/models/bf16.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-                      ${PROJECT_SOURCE_DIR}/models/mad cuda:shim)
+set(bf16_run ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/models/bf16.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+             ${PROJECT_SOURCE_DIR}/models/mad cuda:shim)
+hybrid_cuda_shim_test(bf16 ${bf16_run})
+hybrid_cuda_shim_test(bf16-long ${bf16_run} --long CONFIGURATIONS Long)
 hybrid_cuda_shim_test(replicas ReplicaTests --gtest_filter=*/0:*/2:*/3)
 # Ranks, each with a device of the tests' driver, over its NCCL.
 set(ranks ${CMAKE_COMMAND} -E env HYBRID_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tools/ranks.py)
@@ -69,7 +71,7 @@ if(TEST golden-modern)
   set_tests_properties(cuda-shim-golden-modern PROPERTIES RUN_SERIAL ON)
 endif()
 # To optimise the kernels of these takes longer than to run them.
-foreach(name states states-long decoding devices devices-long bf16 golden golden-bf16 golden-cudnn golden-cufft golden-cublaslt golden-modern)
+foreach(name states states-long decoding devices devices-long bf16 bf16-long golden golden-bf16 golden-cudnn golden-cufft golden-cublaslt golden-modern)
   if(TEST cuda-shim-${name})
     set_property(TEST cuda-shim-${name} APPEND PROPERTY ENVIRONMENT HYBRID_SHIM_OPTIMIZE=0)
   endif()
@@ -81,8 +83,9 @@ set_tests_properties(performance-model PROPERTIES LABELS ptx)
 # Found as hybridc finds it: beside nvcc, or where CUDA_HOME says.
 find_program(HYBRID_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATH_SUFFIXES bin)
 if(HYBRID_NVCC)
-  # One architecture of the two; `ctest -C Long` checks both. So it is with one of every variant of every kernel, which
-  # compiles within its budget; of those in golden cases too, where they are.
+  # One architecture of the two, at the sizes people train; `ctest -C Long` checks both, and more sizes. One of every
+  # variant of every kernel compiles within its budget, for one architecture as well; of those in golden cases too,
+  # where they are.
   set(budgets_run ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-budgets.py
       $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/budgets.json)
   set(variants_run ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-variants.py

@@ -11,8 +11,8 @@ hand: the kernel, how many bytes, or accesses, in any of its uses, and the reaso
 complaint too (of check-variants.py, where it is `of` the "variants" there, which no model here launches), and so is a row of
 codegen/cuda/ResidentBlocks.inc.
 
-With --architecture only that one is compiled for, and entries that no kernel needs are no complaint: the other may need
-them.
+With --architecture only that one is compiled for, and only the models at the sizes people train; entries that no kernel
+needs are no complaint then: the other architecture, or sizes, may need them.
 
 usage: check-budgets.py HYBRIDC ROOT BUDGETS.json [--architecture A | --update]
 """
@@ -107,12 +107,12 @@ def name_of(kernel, arguments):
     return name + " f64" if arguments.endswith("f64") else name
 
 
-def measure(hybridc, root, architectures):
+def measure(hybridc, root, architectures, uses):
     """The budgets of an architecture; of LISTED (architecture, kernel) -> how many, and the use that has most; and the
     launches for which the compiler was told how many blocks share a multiprocessor."""
     table, listed, resident = {architecture: {} for architecture in architectures}, {kind: {} for kind in LISTED}, set()
     # Programs for several GPUs keep to the shared memory of the smallest: the others have kernels of their own when alone.
-    compiled = [(use, targets) for targets in ([architectures] + [architectures[-1:]] * (len(architectures) > 1)) for use in USES]
+    compiled = [(use, targets) for targets in ([architectures] + [architectures[-1:]] * (len(architectures) > 1)) for use in uses]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         results = pool.map(lambda each: compile_model(hybridc, root, each[1], *each[0]), compiled)
         for ((model, arguments), _), result in zip(compiled, results):
@@ -134,18 +134,18 @@ def measure(hybridc, root, architectures):
     return {architecture: dict(sorted(kernels.items())) for architecture, kernels in table.items()}, listed, resident
 
 
-def compare(measured, budgets):
+def compare(measured, budgets, whole):
     complaints = []
     for architecture in measured:
         have, allowed = measured[architecture], budgets.get(architecture, {})
         for kernel in sorted(have.keys() | allowed.keys()):
             if kernel not in allowed:
                 complaints.append(f"{architecture}: {kernel} has no budget")
-            elif kernel not in have:
-                complaints.append(f"{architecture}: {kernel} has a budget, but no model launches it")
-            else:
+            elif kernel in have:
                 complaints += [f"{architecture}: {kernel} takes {have[kernel][field]} {field}, its budget is {allowed[kernel][field]}"
                                for field in FIELDS if exceeds(field, have[kernel][field], allowed[kernel][field])]
+            elif whole:
+                complaints.append(f"{architecture}: {kernel} has a budget, but no model launches it")
     return complaints
 
 
@@ -176,11 +176,11 @@ def main():
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("budgets", type=pathlib.Path)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--architecture", choices=ARCHITECTURES, help="compile for this one only")
+    which.add_argument("--architecture", choices=ARCHITECTURES, help="compile for this one only, at the sizes people train")
     which.add_argument("--update", action="store_true", help="write the table anew")
     options = parser.parse_args()
     root, path, whole = options.root, options.budgets, not options.architecture
-    measured, listed, resident = measure(options.hybridc, root, ARCHITECTURES if whole else [options.architecture])
+    measured, listed, resident = measure(options.hybridc, root, ARCHITECTURES if whole else [options.architecture], USES if whole else MODELS)
     budgets = json.loads(path.read_text())
     exceptions = {kind: budgets.get(kind, []) for kind in LISTED}
     complaints = [complaint for kind in LISTED for complaint in compare_listed(kind, listed[kind], exceptions[kind], whole)]
@@ -190,7 +190,7 @@ def main():
         path.write_text(json.dumps({**measured, **exceptions}, indent=1) + "\n")
         advice = "Spills and generic accesses are listed by hand, with a reason; test/cuda/resident-blocks.py --update makes the table of blocks."
     else:
-        complaints += compare(measured, budgets)
+        complaints += compare(measured, budgets, whole)
         advice = "If the change is meant, write the table anew: test/cuda/check-budgets.py HYBRIDC ROOT BUDGETS.json --update"
     for complaint in complaints:
         print(complaint)
