@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <set>
@@ -113,10 +114,13 @@ Result<std::string> superviseWorkers(const WorkerSettings &settings,
                                      const std::function<bool()> &stop) {
   constexpr int mostFaults = 3; // workers that gave up, with an error of their own
   StopSignals signals;
-  std::error_code fault;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe", fault).string();
-  if (fault)
-    return Error{fmt::format("cannot tell which program this is: {}", fault.message())};
+  std::string program = settings.program;
+  if (program.empty()) {
+    std::error_code fault;
+    program = std::filesystem::read_symlink("/proc/self/exe", fault).string();
+    if (fault)
+      return Error{fmt::format("cannot tell which program this is: {}", fault.message())};
+  }
   int threads = settings.threads > 0 ? settings.threads
                                      : std::max(1, availableThreads() / std::max(1, settings.jobs));
   std::vector<std::string> arguments{
@@ -126,7 +130,8 @@ Result<std::string> superviseWorkers(const WorkerSettings &settings,
   if (!store)
     return store.error();
   std::set<pid_t> workers;
-  int faults = 0;
+  int faults = 0, killedIdle = 0, killer = 0; // one behind the other, and by which signal the last
+  int64_t leftBefore = -1;
   bool told = false;
   for (;;) {
     const char *signal = signals.received();
@@ -135,9 +140,13 @@ Result<std::string> superviseWorkers(const WorkerSettings &settings,
     auto left = store->left();
     if (!left)
       return left.error();
+    if (*left != leftBefore)
+      killedIdle = 0, leftBefore = *left;
+    if (killedIdle >= mostFaults)
+      faults = mostFaults;
     if (!signal && faults < mostFaults)
       while (*left > 0 && workers.size() < static_cast<size_t>(settings.jobs)) {
-        auto started = startProgram(self, arguments);
+        auto started = startProgram(program, arguments);
         if (!started)
           return started.error();
         workers.insert(*started);
@@ -151,14 +160,24 @@ Result<std::string> superviseWorkers(const WorkerSettings &settings,
     for (pid_t child; (child = waitpid(-1, &status, WNOHANG)) > 0;)
       if (workers.erase(child)) {
         faults += WIFEXITED(status) && WEXITSTATUS(status) != 0;
-        if (auto freed = store->reclaim(); !freed) // what it left is free at once
+        auto freed = store->reclaim(); // what it left is free at once
+        if (!freed)
           return freed.error();
+        if (*freed > 0)
+          killedIdle = 0; // it had begun, and how often a run may fail is the store's matter
+        else if (WIFSIGNALED(status) && !told)
+          ++killedIdle, killer = WTERMSIG(status);
       }
     if (auto done = show(); !done)
       return done.error();
     if (workers.empty()) {
       if (signal)
         return std::string(signal);
+      if (killedIdle >= mostFaults)
+        return Error{
+            fmt::format("{} workers were killed by signal {} ({}) before they began a run; "
+                        "where there is too little memory, use fewer --jobs",
+                        killedIdle, killer, strsignal(killer))};
       if (faults >= mostFaults)
         return Error{"the workers gave up; what they said stands above"};
       if (*left == 0)

@@ -10,16 +10,18 @@ namespace hybrid::rt::lab {
 struct WorkerSettings {
   std::string database;
   int jobs = 1;
-  int threads = 0;      // of each; 0: an equal share of this machine's
-  int64_t together = 1; // runs that train as one program
+  int threads = 0;          // of each; 0: an equal share of this machine's
+  int64_t together = 1;     // runs that train as one program
+  std::string program = {}; // that workers run, with the arguments of a worker; this one, if empty
 };
 
 /// What a worker process does: trains runs until none is left or it is asked to stop.
 Result<void> workOn(const WorkerSettings &settings);
 
 /// Starts workers, calls `show` now and then, and replaces workers that die, until no run is left.
-/// Returns the name of the signal that ended it before, or an empty string.
-/// `stop`, asked as often, ends it as a signal does, without a name.
+/// Fails where three say that something is wrong, or are killed one behind the other before any has
+/// begun a run: the next one would be, too. Returns the name of the signal that ended it before, or
+/// an empty string. `stop`, asked as often, ends it as a signal does, without a name.
 Result<std::string> superviseWorkers(const WorkerSettings &settings,
                                      const std::function<Result<void>()> &show,
                                      const std::function<bool()> &stop = nullptr);

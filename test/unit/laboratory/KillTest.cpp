@@ -5,10 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "laboratory/Worker.h"
+#include "laboratory/WorkerProcesses.h"
 #include "test/unit/laboratory/Fixture.h"
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
 #include <map>
 #include <random>
 #include <sys/wait.h>
@@ -102,6 +106,27 @@ TEST(Kill, EveryRunIsDoneExactlyOnce) {
   EXPECT_EQ(*(*database)->integer("SELECT count(DISTINCT run) FROM book"),
             static_cast<int64_t>(study->runs.size()));
   std::printf("%zu runs, %d workers killed, %.1f s\n", study->runs.size(), killed, seconds);
+}
+
+/// Where nothing can run, as without memory for it, nobody starts workers for ever.
+TEST(Kill, WorkersThatNeverBeginAreGivenUp) {
+  TemporaryFolder folder;
+  std::string path = folder.file("study.sqlite"), program = folder.file("dies");
+  storeAt(path, makeStudy(1, 3));
+  {
+    std::ofstream script(program);
+    script << "#!/bin/sh\necho began >> " << folder.file("begun") << "\nkill -KILL $$\n";
+  }
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  WorkerSettings settings;
+  settings.database = path, settings.jobs = 2, settings.program = program;
+  auto ended = superviseWorkers(settings, [] { return Result<void>(); });
+  ASSERT_FALSE(ended);
+  EXPECT_THAT(
+      ended.error().message,
+      testing::ContainsRegex("workers were killed by signal 9 \\(Killed\\) before they began"));
+  std::ifstream begun(folder.file("begun"));
+  EXPECT_LE(std::count(std::istreambuf_iterator<char>(begun), {}, '\n'), 6);
 }
 
 TEST(Kill, AWorkerThatIsAskedToStopGivesItsRunsBack) {
