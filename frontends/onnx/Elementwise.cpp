@@ -66,12 +66,18 @@ mlir::Value finite(const Node &node, size_t i) {
 /// c a + (1 - c) b: exact for all numbers that are finite.
 void convertWhere(const Node &node) {
   Ops &ops = node.to.ops;
-  // What guards a softmax against rows that see nothing: ours gives 0 there.
+  // What guards a softmax against rows that see nothing: ours gives 0 there. Elsewhere a product
+  // with 0 would keep the NaN.
   if (const Value &condition = node.in(0); condition.node && condition.node->op_type() == "IsNaN" &&
-                                           node.in(1).known &&
-                                           node.in(1).known->everywhere() == 0.0 && node.has(2) &&
-                                           condition.node->input(0) == node.proto.input(2))
-    return node.give(0, Value(node.in(2)));
+                                           condition.node->input(0) == node.proto.input(2)) {
+    const Value &x = node.in(2);
+    if (!x.node || x.node->op_type() != "Softmax" || !node.in(1).known ||
+        node.in(1).known->everywhere() != 0.0)
+      return node.fail(
+          "replaces what is not a number; only 0 in place of NaN behind a Softmax has a "
+          "form here");
+    return node.give(0, Value(x));
+  }
   mlir::Value c = node.tensor(0);
   auto zero = [&](size_t i) { return node.in(i).known && node.in(i).known->everywhere() == 0.0; };
   mlir::Value first = zero(1) ? nullptr : ops.binary(BinaryKind::Mul, c, finite(node, 1)),
