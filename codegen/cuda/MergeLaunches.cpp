@@ -78,13 +78,8 @@ private:
     for (const std::vector<LaunchOp> &run : runs)
       if (run.size() > 1) {
         // Buffers of the last one are there where that was.
-        Operation *behind = run.back()->getNextNode();
-        append(run, [&](LaunchOp launch) {
-          if (behind)
-            launch->moveBefore(behind);
-          else
-            launch->moveBefore(&body, body.end());
-        });
+        const Block::iterator behind = std::next(Block::iterator(run.back()));
+        append(run, [&](LaunchOp launch) { launch->moveBefore(&body, behind); });
       }
   }
 
