@@ -21,12 +21,13 @@ func.func @forward(%x: tensor<128x128x512xf32>, %h: tensor<128x512xf32>, %g: ten
 
 // -----
 
-// The gradient of the filter is a plain sum over parts of the batch; that of the skip term is its first row.
+// The gradient of the filter is a plain sum over parts of the batch; that of the skip term is its first row. Both sums are one launch.
 // CHECK-LABEL: schedule.program @forward
 // CHECK: schedule.launch "toeplitzConvBackward<float, ToeplitzConvParams
 // CHECK-SAME: threads = 512
-// CHECK: schedule.launch "sumPartials<float, SumPartialsParams{.count = 2, .columns = 131072, .stride = 131072, .width = {{[0-9]+}}}>"
-// CHECK: schedule.launch "sumPartials<float, SumPartialsParams{.count = 2, .columns = 512, .stride = 131072, .width = {{[0-9]+}}}>"
+// CHECK: schedule.launch "[[SUMS:merged_[0-9]+]]" for "2 launches in one (fftconv_grad, fftconv_grad)" grid 516
+// CHECK: schedule.kernel_source @[[SUMS]] "{{.*}} sumPartials<float, SumPartialsParams{.count = 2, .columns = 131072, .stride = 131072, .width = {{[0-9]+}}}>
+// CHECK-SAME: sumPartials<float, SumPartialsParams{.count = 2, .columns = 512, .stride = 131072, .width = {{[0-9]+}}}>
 func.func @forward(%x: tensor<64x256x512xf32>, %h: tensor<256x512xf32>, %s: tensor<512xf32>, %dy: tensor<64x256x512xf32>) -> (tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<512xf32>) {
   %dx, %dh, %ds = hybrid.fftconv_grad %x, %h, %dy skip(%s : tensor<512xf32>) : tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<64x256x512xf32> -> tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<512xf32>
   return %dx, %dh, %ds : tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<512xf32>
