@@ -90,7 +90,7 @@ if(HYBRID_NVCC)
       $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/budgets.json)
   set(variants_run ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-variants.py
       $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/variants ${golden_flags})
-  add_test(NAME cuda-budgets COMMAND ${budgets_run} --architecture sm_90a)
+  add_test(NAME cuda-budgets COMMAND ${budgets_run} --architecture sm_90a --quick)
   add_test(NAME cuda-variants COMMAND ${variants_run} --architecture sm_90a)
   add_test(NAME cuda-budgets-long COMMAND ${budgets_run} CONFIGURATIONS Long)
   add_test(NAME cuda-variants-long COMMAND ${variants_run} CONFIGURATIONS Long)

@@ -63,19 +63,33 @@ mlir::Value finite(const Node &node, size_t i) {
   return node.to.numbers(node.to.valueOf(std::move(clamped)));
 }
 
+/// Which of a Where's inputs, 1 or 2, is taken where it is a number, and only there.
+std::optional<size_t> keptNumber(const Node &node) {
+  if (!node.has(2))
+    return std::nullopt;
+  const NodeProto *condition = node.in(0).node;
+  const bool isNegated = condition && condition->op_type() == "Not" && condition->input_size() == 1;
+  if (isNegated) {
+    const Value *negated = node.to.find(condition->input(0));
+    condition = negated ? negated->node : nullptr;
+  }
+  const size_t kept = isNegated ? 1 : 2;
+  const bool isGuard = condition && condition->op_type() == "IsNaN" &&
+                       condition->input_size() == 1 &&
+                       condition->input(0) == node.proto.input(static_cast<int>(kept));
+  return isGuard ? std::optional(kept) : std::nullopt;
+}
+
 /// c a + (1 - c) b: exact for all numbers that are finite.
 void convertWhere(const Node &node) {
   Ops &ops = node.to.ops;
   // What guards a softmax against rows that see nothing: ours gives 0 there. Elsewhere a product
   // with 0 would keep the NaN.
-  if (const Value &condition = node.in(0); condition.node && condition.node->op_type() == "IsNaN" &&
-                                           condition.node->input(0) == node.proto.input(2)) {
-    const Value &x = node.in(2);
-    if (!x.node || x.node->op_type() != "Softmax" || !node.in(1).known ||
-        node.in(1).known->everywhere() != 0.0)
-      return node.fail(
-          "replaces what is not a number; only 0 in place of NaN behind a Softmax has a "
-          "form here");
+  if (std::optional<size_t> number = keptNumber(node)) {
+    const Value &x = node.in(*number), &other = node.in(3 - *number);
+    if (!x.node || x.node->op_type() != "Softmax" || !other.known || other.known->everywhere() != 0)
+      return node.fail("replaces what is not a number; only 0 in place of NaN behind a Softmax has "
+                       "a form here");
     return node.give(0, Value(x));
   }
   mlir::Value c = node.tensor(0);

@@ -11,10 +11,10 @@ hand: the kernel, how many bytes, or accesses, in any of its uses, and the reaso
 complaint too (of check-variants.py, where it is `of` the "variants" there, which no model here launches), and so is a row of
 codegen/cuda/ResidentBlocks.inc.
 
-With --architecture only that one is compiled for, and only the models at the sizes people train; entries that no kernel
-needs are no complaint then: the other architecture, or sizes, may need them.
+With --architecture only that one is compiled for, and with --quick only the models at the sizes people train; entries
+that no kernel needs are no complaint then: the other architecture, or sizes, may need them.
 
-usage: check-budgets.py HYBRIDC ROOT BUDGETS.json [--architecture A | --update]
+usage: check-budgets.py HYBRIDC ROOT BUDGETS.json [[--architecture A] [--quick] | --update]
 """
 
 import argparse
@@ -175,12 +175,15 @@ def main():
     parser.add_argument("hybridc")
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("budgets", type=pathlib.Path)
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--architecture", choices=ARCHITECTURES, help="compile for this one only, at the sizes people train")
-    which.add_argument("--update", action="store_true", help="write the table anew")
+    parser.add_argument("--architecture", choices=ARCHITECTURES, help="compile for this one only")
+    parser.add_argument("--quick", action="store_true", help="the sizes people train only")
+    parser.add_argument("--update", action="store_true", help="write the table anew")
     options = parser.parse_args()
-    root, path, whole = options.root, options.budgets, not options.architecture
-    measured, listed, resident = measure(options.hybridc, root, ARCHITECTURES if whole else [options.architecture], USES if whole else MODELS)
+    root, path, whole = options.root, options.budgets, not options.architecture and not options.quick
+    if options.update and not whole:
+        sys.exit("--update writes the whole table: leave --architecture and --quick out")
+    architectures = [options.architecture] if options.architecture else ARCHITECTURES
+    measured, listed, resident = measure(options.hybridc, root, architectures, MODELS if options.quick else USES)
     budgets = json.loads(path.read_text())
     exceptions = {kind: budgets.get(kind, []) for kind in LISTED}
     complaints = [complaint for kind in LISTED for complaint in compare_listed(kind, listed[kind], exceptions[kind], whole)]
